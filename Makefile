@@ -1,0 +1,61 @@
+# Needs python3 (3.11 or newer), make and a package index. PYTHON=... picks another interpreter,
+# ARGS=... goes to pytest or the bench: make test ARGS="-k gate".
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+INSTALL := -m pip install --quiet -c constraints.txt
+
+.DEFAULT_GOAL := help
+.NOTPARALLEL:
+.PHONY: help setup compile format lint test check chaos bench constraints clean
+
+help: ## list the targets
+	@sed -n 's/^\([a-z]*\):.*## \(.*\)/\1|\2/p' Makefile | awk -F'|' '{ printf "make %-12s %s\n", $$1, $$2 }'
+
+setup: compile ## create .venv with everything for development
+
+# The pip that comes with older Pythons knows neither dependency groups nor build constraints.
+$(STAMP): pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python $(INSTALL) --upgrade pip
+	$(BIN)/python $(INSTALL) --build-constraint constraints.txt --editable . --group dev
+	@touch $@
+
+# Tests start many processes: bytecode is written here, even where PYTHONDONTWRITEBYTECODE is set.
+compile: $(STAMP)
+	@$(BIN)/python -m compileall -q src
+
+format: $(STAMP) ## format the code and repair what ruff can repair
+	$(BIN)/ruff check --fix-only --quiet .
+	$(BIN)/ruff format .
+
+lint: $(STAMP) ## check format, lint, types and imports
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/basedpyright
+	$(BIN)/lint-imports
+
+test: compile ## run the tests
+	$(BIN)/python -m pytest $(ARGS)
+
+check: lint test ## lint, then test
+
+chaos: compile ## kill processes at random and look for losses
+	$(BIN)/python -m pytest -m chaos tests/chaos -s $(ARGS)
+
+bench: compile ## measure
+	$(BIN)/python -m bench $(ARGS)
+
+constraints: ## resolve the development tools anew and pin what was found
+	rm -rf .venv-constraints
+	$(PYTHON) -m venv .venv-constraints
+	.venv-constraints/bin/python -m pip install --quiet --upgrade pip
+	.venv-constraints/bin/python -m pip install --quiet --group dev editables --editable .
+	{ echo '# Exact versions for development. Made by `make constraints`; users of the package are not bound by it.'; \
+	  .venv-constraints/bin/python -m pip freeze --all --exclude-editable --exclude setuptools; } > constraints.txt
+	rm -rf .venv-constraints
+
+clean: ## remove everything that make made
+	rm -rf $(VENV) .venv-constraints build dist .pytest_cache .ruff_cache .hypothesis .import_linter_cache
+	find src tests -name __pycache__ -type d -prune -exec rm -rf {} +

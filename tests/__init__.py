@@ -1,0 +1,1 @@
+"""Tests, run by pytest; the helpers among them are imported as `tests.<module>`."""

@@ -1,0 +1,64 @@
+"""How tests run here: coroutine tests on a fresh event loop each, and no silent skips in CI.
+
+A test may be `async def`, also under hypothesis' `@given`. Fixtures are plain functions: what has an async
+lifetime is opened by the test itself, with `async with`.
+"""
+
+import asyncio
+import functools
+import inspect
+import os
+from collections.abc import Callable, Coroutine, Generator
+from typing import Any
+
+import pytest
+
+CoroutineTest = Callable[..., Coroutine[Any, Any, None]]
+
+
+def on_a_fresh_loop(test: CoroutineTest) -> Callable[..., None]:
+    """Return `test` as a plain function that also fails when the test leaves a task behind."""
+
+    async def run(*args: Any, **kwargs: Any) -> None:
+        await test(*args, **kwargs)
+        orphans = asyncio.all_tasks() - {asyncio.current_task()}
+        assert not orphans, f"the test left tasks running: {orphans}"
+
+    @functools.wraps(test)
+    def plain(*args: Any, **kwargs: Any) -> None:
+        asyncio.run(run(*args, **kwargs))
+
+    return plain
+
+
+def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> None:
+    """Make a coroutine test a plain one; pytest's own hook then calls it."""
+    test = pyfuncitem.obj
+    if inspect.iscoroutinefunction(test):
+        pyfuncitem.obj = on_a_fresh_loop(test)
+    given = getattr(test, "hypothesis", None)
+    if given is not None and inspect.iscoroutinefunction(given.inner_test):
+        given.inner_test = on_a_fresh_loop(given.inner_test)
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    report = yield
+    if not hasattr(report, "wasxfail"):
+        fail_if_skipped_in_ci(report)
+    return report
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_make_collect_report() -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
+    report = yield
+    fail_if_skipped_in_ci(report)
+    return report
+
+
+def fail_if_skipped_in_ci(report: pytest.TestReport | pytest.CollectReport) -> None:
+    """Under CI=true a skip is a failure: what is never run there is never run."""
+    if report.skipped and os.environ.get("CI") == "true":
+        reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else str(report.longrepr)
+        report.outcome = "failed"
+        report.longrepr = f"skipped in CI, which counts as a failure: {reason}"
