@@ -1,0 +1,51 @@
+"""How much may wait in an inbox, and what gives way when it is full."""
+
+from collections.abc import Sequence
+from enum import StrEnum
+from typing import Final, NamedTuple
+
+from covey.core.errors import Invalid
+from covey.core.limits import DEFAULT_INBOX_CAPACITY, PEERS_INBOX_CAPACITY
+from covey.core.message import Kind
+
+
+class Overflow(StrEnum):
+    HOLD = "hold"
+    """Keep what is there and refuse what comes, with inbox-full."""
+
+    EVICT_OLDEST = "evict-oldest"
+    """Give up the oldest notify, then the oldest response or update, then the oldest request."""
+
+    FIRST_IN_FIRST_OUT = "first-in-first-out"
+    """Give up the oldest, whatever it is: the rule of the peers policy."""
+
+
+class Capacity(NamedTuple):
+    limit: int = DEFAULT_INBOX_CAPACITY
+    overflow: Overflow = Overflow.HOLD
+
+
+DEFAULT_CAPACITY: Final = Capacity()
+PEERS_CAPACITY: Final = Capacity(PEERS_INBOX_CAPACITY, Overflow.FIRST_IN_FIRST_OUT)
+
+EVICTION_ORDER: Final[dict[Overflow, Sequence[frozenset[Kind]]]] = {
+    Overflow.HOLD: (),
+    Overflow.EVICT_OLDEST: (
+        frozenset({Kind.NOTIFY}),
+        frozenset({Kind.RESPONSE, Kind.UPDATE}),
+        frozenset({Kind.REQUEST}),
+    ),
+    Overflow.FIRST_IN_FIRST_OUT: (frozenset(Kind),),
+}
+"""For each policy, the kinds that may be evicted, in the order in which they are tried. A task is never evicted by
+`evict-oldest`: somebody handed work over and was told that it arrived."""
+
+
+def parse_capacity(limit: object, overflow: object) -> Capacity:
+    """Return a capacity from what a card or a caller says."""
+    if not isinstance(limit, int) or isinstance(limit, bool) or limit < 1:
+        raise Invalid("inbox capacity", limit, "use a whole number of at least 1")
+    try:
+        return Capacity(limit, Overflow(overflow))
+    except ValueError:
+        raise Invalid("inbox overflow", overflow, "use " + ", ".join(Overflow)) from None

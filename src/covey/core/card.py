@@ -1,0 +1,112 @@
+"""The card: who an agent is, as its owner configured it. Runtime state is computed, never stored here."""
+
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+from enum import StrEnum
+from typing import Final, NamedTuple
+
+from covey.core.capacity import DEFAULT_CAPACITY, Capacity, parse_capacity
+from covey.core.errors import Invalid
+from covey.core.json import Json
+from covey.core.names import AgentName, parse_agent_name
+
+ANYONE: Final = "*"
+
+
+class TaskOverflow(StrEnum):
+    """What happens to a task over the quota."""
+
+    REJECT = "reject"
+    QUEUE = "queue"
+
+
+class Card(NamedTuple):
+    description: str = ""
+    capabilities: tuple[str, ...] = ()
+    allow_from: tuple[str, ...] = (ANYONE,)
+    """Who may send to this agent."""
+    allowed_delegates: tuple[str, ...] = (ANYONE,)
+    """Whom this agent may send to."""
+    quota: int = 3
+    """How many tasks it works on at once."""
+    overflow: TaskOverflow = TaskOverflow.QUEUE
+    workspace: str | None = None
+    command: tuple[str, ...] = ()
+    capacity: Capacity = DEFAULT_CAPACITY
+
+
+class Agent(NamedTuple):
+    """A named participant: its card, and what it said of itself."""
+
+    name: AgentName
+    card: Card
+    registered_at: datetime
+    status: str | None = None
+
+
+class Presence(StrEnum):
+    IDLE = "idle"
+    BUSY = "busy"
+    OFFLINE = "offline"
+
+
+def encode_card(card: Card) -> dict[str, Json]:
+    """Return the card as JSON data."""
+    return {
+        "description": card.description,
+        "capabilities": list(card.capabilities),
+        "allow_from": list(card.allow_from),
+        "allowed_delegates": list(card.allowed_delegates),
+        "quota": card.quota,
+        "overflow": str(card.overflow),
+        "workspace": card.workspace,
+        "command": list(card.command),
+        "capacity": {"limit": card.capacity.limit, "overflow": str(card.capacity.overflow)},
+    }
+
+
+def parse_card(data: Mapping[str, Json]) -> Card:
+    """Return a card from JSON data; absent fields have their defaults, unknown ones are not ours to judge."""
+    blank = Card()
+    quota = data.get("quota", blank.quota)
+    if not isinstance(quota, int) or isinstance(quota, bool) or quota < 0:
+        raise Invalid("quota", quota, "use a whole number of at least 0")
+    try:
+        overflow = TaskOverflow(data.get("overflow", blank.overflow))
+    except ValueError:
+        raise Invalid("overflow", data.get("overflow"), "use reject or queue") from None
+    capacity = data.get("capacity")
+    if capacity is not None and not isinstance(capacity, Mapping):
+        raise Invalid("capacity", capacity, "use an object with limit and overflow")
+    return Card(
+        description=_text(data.get("description", ""), "description"),
+        capabilities=_texts(data.get("capabilities", ()), "capabilities"),
+        allow_from=parse_allow(_texts(data.get("allow_from", blank.allow_from), "allow_from")),
+        allowed_delegates=parse_allow(_texts(data.get("allowed_delegates", blank.allowed_delegates), "delegates")),
+        quota=quota,
+        overflow=overflow,
+        workspace=None if data.get("workspace") is None else _text(data.get("workspace"), "workspace"),
+        command=_texts(data.get("command", ()), "command"),
+        capacity=blank.capacity
+        if capacity is None
+        else parse_capacity(
+            capacity.get("limit", blank.capacity.limit), capacity.get("overflow", blank.capacity.overflow)
+        ),
+    )
+
+
+def parse_allow(names: Iterable[str]) -> tuple[str, ...]:
+    """Return an allow list: names of agents, or * for anyone."""
+    return tuple(name if name == ANYONE else parse_agent_name(name) for name in names)
+
+
+def _text(value: Json, what: str) -> str:
+    if not isinstance(value, str) or len(value) > 10_000 or any(ord(c) < 32 and c not in "\n\t" for c in value):
+        raise Invalid(what, value, "use printable text of at most 10,000 characters")
+    return value
+
+
+def _texts(value: Json, what: str) -> tuple[str, ...]:
+    if isinstance(value, str) or not isinstance(value, list | tuple) or len(value) > 1000:
+        raise Invalid(what, value, "use a list of at most 1,000 texts")
+    return tuple(_text(item, what) for item in value)

@@ -1,0 +1,141 @@
+"""The delivery: one message in one inbox, and the table of its moves. A move that is not in the table is an error."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from enum import StrEnum
+from typing import Final, NamedTuple
+
+from covey.core.errors import IllegalMove
+from covey.core.evidence import EvidenceGrade
+from covey.core.ids import DeliveryId, InboxId, MessageId, OfferId, SessionId, inbox_session, is_parked
+from covey.core.message import Kind
+from covey.core.names import AgentName, Scope, Subject
+
+
+class DeliveryState(StrEnum):
+    ACCEPTED = "accepted"
+    QUEUED = "queued"
+    OFFERED = "offered"
+    IN_CONTEXT = "in_context"
+    HANDLED = "handled"
+    EVICTED = "evicted"
+    EXPIRED = "expired"
+    REFUSED = "refused"
+    UNDELIVERABLE = "undeliverable"
+    SUPERSEDED = "superseded"
+    WITHDRAWN = "withdrawn"
+
+
+class Move(StrEnum):
+    QUEUE = "queue"
+    """It is placed in an inbox."""
+    REFUSE = "refuse"
+    """The recipient's rules or its full inbox keep it out."""
+    FAIL = "fail"
+    """Nobody is there to take it, and the sender did not want it parked."""
+    OFFER = "offer"
+    """It is rendered for a model."""
+    RETURN = "return"
+    """Its offer ended without evidence."""
+    CONFIRM = "confirm"
+    """Evidence shows that it reached a model's context."""
+    RELEASE = "release"
+    """The session whose context held it has ended; another context has not seen it."""
+    SETTLE = "settle"
+    """It is answered, archived, dismissed, or was shown and asks for nothing."""
+    EVICT = "evict"
+    EXPIRE = "expire"
+    SUPERSEDE = "supersede"
+    WITHDRAW = "withdraw"
+
+
+_S = DeliveryState
+_M = Move
+
+MOVES: Final[Mapping[DeliveryState, Mapping[Move, DeliveryState]]] = {
+    _S.ACCEPTED: {_M.QUEUE: _S.QUEUED, _M.REFUSE: _S.REFUSED, _M.FAIL: _S.UNDELIVERABLE},
+    _S.QUEUED: {
+        _M.OFFER: _S.OFFERED,
+        _M.CONFIRM: _S.IN_CONTEXT,
+        _M.SETTLE: _S.HANDLED,
+        _M.EVICT: _S.EVICTED,
+        _M.EXPIRE: _S.EXPIRED,
+        _M.SUPERSEDE: _S.SUPERSEDED,
+        _M.WITHDRAW: _S.WITHDRAWN,
+    },
+    _S.OFFERED: {_M.RETURN: _S.QUEUED, _M.CONFIRM: _S.IN_CONTEXT, _M.SETTLE: _S.HANDLED},
+    _S.IN_CONTEXT: {_M.RELEASE: _S.QUEUED, _M.SETTLE: _S.HANDLED},
+    _S.HANDLED: {},
+    _S.EVICTED: {},
+    _S.EXPIRED: {},
+    _S.REFUSED: {},
+    _S.UNDELIVERABLE: {},
+    _S.SUPERSEDED: {},
+    _S.WITHDRAWN: {},
+}
+
+TERMINAL: Final = frozenset(state for state, moves in MOVES.items() if not moves)
+WAITING: Final = frozenset({_S.QUEUED, _S.OFFERED, _S.IN_CONTEXT})
+"""What an inbox still holds."""
+
+
+class Delivery(NamedTuple):
+    id: DeliveryId
+    message_id: MessageId
+    inbox: InboxId
+    agent: AgentName | None
+    """The recipient; None while a session id is addressed that nobody has registered."""
+    state: DeliveryState
+    kind: Kind
+    sender: AgentName
+    expects_reply: bool
+    updated_at: datetime
+    seq: int = 0
+    """The store's sequence: the order in the inbox, renewed whenever it is placed in one."""
+    number: int = 0
+    """The message's number for the recipient agent: 1, 2, 3…"""
+    scope: Scope | None = None
+    subject: Subject | None = None
+    expires_at: datetime | None = None
+    offer: OfferId | None = None
+    lease_until: datetime | None = None
+    """While it is offered: when the offer ends without a sign of life."""
+    grade: EvidenceGrade | None = None
+    """The best evidence so far that a model had it in context."""
+    reason: str | None = None
+    """Why it is where it is: what settled it, what refused it."""
+    archived_at: datetime | None = None
+
+    @property
+    def session(self) -> SessionId | None:
+        """The session whose inbox holds it; None while it is parked."""
+        return inbox_session(self.inbox)
+
+    @property
+    def is_parked(self) -> bool:
+        return is_parked(self.inbox)
+
+    @property
+    def is_terminal(self) -> bool:
+        return self.state in TERMINAL
+
+
+def moved(delivery: Delivery, move: Move, at: datetime, reason: str | None = None) -> Delivery:
+    """Return the delivery after `move`; a move that the table does not have is IllegalMove."""
+    state = MOVES[delivery.state].get(move)
+    if state is None:
+        raise IllegalMove("delivery", delivery.state, move)
+    if state is DeliveryState.OFFERED:
+        return delivery._replace(state=state, updated_at=at, reason=reason)
+    return delivery._replace(state=state, updated_at=at, reason=reason, offer=None, lease_until=None)
+
+
+def state_at(delivery: Delivery, now: datetime) -> DeliveryState:
+    """Return the state as a reader sees it at `now`, before anyone has written down that a lease or a date has
+    passed."""
+    state = delivery.state
+    if state is DeliveryState.OFFERED and delivery.lease_until is not None and delivery.lease_until <= now:
+        state = DeliveryState.QUEUED
+    if state is DeliveryState.QUEUED and delivery.expires_at is not None and delivery.expires_at <= now:
+        state = DeliveryState.EXPIRED
+    return state

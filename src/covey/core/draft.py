@@ -1,0 +1,120 @@
+"""From what a caller wants to say to the message that the space accepts: kinds, threads, causes and hops."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import NamedTuple
+
+from covey.core.address import Address, AddressKind
+from covey.core.errors import HopsExhausted, Invalid, KindRule
+from covey.core.identity import Identity
+from covey.core.ids import MessageId
+from covey.core.json import Json
+from covey.core.limits import INITIAL_HOPS, MAX_PARTS
+from covey.core.message import Callback, Kind, Message, TaskRef
+from covey.core.names import AgentName, Scope, Subject
+from covey.core.parts import Part
+
+
+class Draft(NamedTuple):
+    """A message before the space has given it a sender, a place in its thread and a path."""
+
+    kind: Kind
+    to: tuple[Address, ...]
+    """Empty on a reply: it goes to whoever sent the message that it answers."""
+    parts: tuple[Part, ...]
+    id: MessageId | None = None
+    """Given by a caller that may send the same message again; otherwise the space makes one."""
+    subject: Subject | None = None
+    scope: Scope | None = None
+    round: int | None = None
+    in_reply_to: MessageId | None = None
+    relaying: MessageId | None = None
+    """The message that this one passes on or acts upon; it spends one of that message's hops."""
+    correlation_id: str | None = None
+    expects_reply: bool = False
+    task: TaskRef | None = None
+    callback: Callback | None = None
+    deadline: datetime | None = None
+    expires_at: datetime | None = None
+    traceparent: str | None = None
+    metadata: Mapping[str, Json] = {}
+
+
+def check_kind(draft: Draft) -> None:
+    """Raise KindRule where a draft breaks the rules of its kind."""
+    if draft.expects_reply and draft.kind is not Kind.REQUEST:
+        raise KindRule(f"a {draft.kind} never expects a reply", kind=str(draft.kind))
+    if draft.kind is Kind.RESPONSE and draft.in_reply_to is None:
+        raise KindRule("a response names the request it answers in in_reply_to", kind="response")
+    if not draft.to and draft.in_reply_to is None:
+        raise Invalid("recipients", (), "name at least one")
+    if not 1 <= len(draft.parts) <= MAX_PARTS:
+        raise Invalid("parts", len(draft.parts), f"a message has 1 to {MAX_PARTS} parts")
+    if draft.round is not None and draft.round < 0:
+        raise Invalid("round", draft.round, "use 0 or more")
+
+
+def compose(
+    draft: Draft,
+    sender: Identity,
+    message_id: MessageId,
+    now: datetime,
+    answered: Message | None = None,
+    relayed: Message | None = None,
+) -> Message:
+    """Return the message that `draft` becomes; `answered` and `relayed` are the messages it refers to."""
+    check_kind(draft)
+    to = draft.to or ((Address(AddressKind.AGENT, answered.sender.agent),) if answered else ())
+    parent = relayed or answered
+    hops_left, trace = path(sender.agent, to, answered, relayed)
+    return Message(
+        id=message_id,
+        kind=draft.kind,
+        sender=sender,
+        to=to,
+        parts=draft.parts,
+        created_at=now,
+        thread=answered.thread if answered else message_id,
+        root=parent.root if parent else message_id,
+        subject=draft.subject or (answered.subject if answered else None),
+        scope=draft.scope or (answered.scope if answered else None),
+        round=draft.round if draft.round is not None or answered is None else answered.round,
+        cause=parent.id if parent else None,
+        in_reply_to=draft.in_reply_to,
+        correlation_id=draft.correlation_id or (answered.correlation_id if answered else None),
+        expects_reply=draft.expects_reply,
+        hops_left=hops_left,
+        trace=trace,
+        task=draft.task or (parent.task if parent else None),
+        callback=draft.callback or (parent.callback if parent else None),
+        deadline=draft.deadline,
+        expires_at=draft.expires_at,
+        traceparent=draft.traceparent or (parent.traceparent if parent else None),
+        metadata=draft.metadata,
+    )
+
+
+def path(
+    sender: AgentName, to: tuple[Address, ...], answered: Message | None, relayed: Message | None
+) -> tuple[int, tuple[AgentName, ...]]:
+    """Return the hops left and the trace of a new message. An answer to the sender is no relay and changes neither."""
+    if relayed is None and answered is not None:
+        if all(is_back_to(address, answered) for address in to):
+            return answered.hops_left, answered.trace
+        relayed = answered
+    if relayed is None:
+        return INITIAL_HOPS - 1, (sender,)
+    if relayed.hops_left <= 0:
+        raise HopsExhausted(relayed.id)
+    return relayed.hops_left - 1, (*relayed.trace, sender)
+
+
+def is_back_to(address: Address, answered: Message) -> bool:
+    """Tell whether `address` is where the answered message came from."""
+    return address.value in (answered.sender.agent, answered.sender.session)
+
+
+def closes_circle(message: Message, recipient: AgentName) -> bool:
+    """Tell whether the message would return to an agent that it has already passed through. An answer to the sender
+    kept the trace as it was, so it never does."""
+    return message.trace[-1:] == (message.sender.agent,) and recipient in message.trace[:-1]

@@ -1,0 +1,330 @@
+"""Everything that can go wrong, by whose fault it is.
+
+CoveyError
+├── Rejected            what was asked for is wrong; asking again will not help
+│   ├── Invalid             a value that can't be parsed (names, ids, fields, sizes)
+│   ├── MessageTooLarge     an envelope over the limit
+│   ├── IdReused            a known message id with another content
+│   ├── IllegalMove         a move that the state table does not have
+│   ├── NotYours            only the recipient, the sender or the operator may do that
+│   ├── IdentityRefused     a wrong secret or token, or a name that needs one
+│   ├── HopsExhausted       the message was relayed as often as it may be
+│   ├── CircularRoute       the recipient is already on the message's path
+│   ├── KindRule            request, response and notify each have their rules
+│   ├── NotAnswered         archiving a request that nobody answered
+│   ├── AlreadyArchived     archiving twice
+│   ├── GateClosed          the scope still has debts
+│   ├── LabelAmbiguous      a label that several live sessions carry
+│   ├── SessionEnded        acting for a session that has ended
+│   └── FileOutsideRoots    a file part from a folder that was not declared
+├── NotFound            what was named is not there
+│   ├── RecipientUnknown
+│   ├── MessageUnknown
+│   ├── SessionUnknown
+│   ├── TicketUnknown
+│   ├── OfferUnknown
+│   ├── DeliveryUnknown
+│   └── BlobMissing
+└── Unavailable         the space can't answer now
+    ├── StoreBusy           another process holds the store too long (retry)
+    ├── StoreFull           no room on the disk (retry when there is)
+    ├── StoreReadOnly       the folder or file can't be written
+    ├── StoreCorrupt        the file is damaged, or is not a Covey store
+    ├── StoreNewer          written by a newer Covey
+    ├── StoreClosed         used after it was closed
+    └── ExtraMissing        an optional part of Covey is not installed
+
+`code` is stable: programs may depend on it. `advice` says what to do next.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import ClassVar
+
+from covey.core.json import Json
+
+
+class CoveyError(Exception):
+    """The root: a stable code, a message for people, details for programs."""
+
+    code: ClassVar[str] = "error"
+    retryable: ClassVar[bool] = False
+    advice: ClassVar[str] = ""
+
+    def __init__(self, message: str, **details: Json) -> None:
+        super().__init__(message)
+        self.message = message
+        self.details: Mapping[str, Json] = details
+
+
+class Rejected(CoveyError):
+    """What was asked for is wrong; asking again will not help."""
+
+    code = "rejected"
+
+
+class NotFound(CoveyError):
+    """What was named is not there."""
+
+    code = "not-found"
+
+
+class Unavailable(CoveyError):
+    """The space can't answer now."""
+
+    code = "unavailable"
+    retryable = True
+
+
+class Invalid(Rejected):
+    code = "invalid"
+    advice = "Correct the value; the message says which rule it breaks."
+
+    def __init__(self, what: str, value: object, rule: str) -> None:
+        shown = repr(value)
+        shown = shown if len(shown) <= 80 else shown[:77] + "..."
+        super().__init__(f"{what} {shown} is not valid: {rule}", what=what, value=shown, rule=rule)
+        self.what = what
+        self.rule = rule
+
+
+class MessageTooLarge(Rejected):
+    code = "message-too-large"
+    advice = "Send the bulk as a file part: it is stored once and travels as a reference."
+
+    def __init__(self, size: int, limit: int) -> None:
+        super().__init__(f"the message is {size} bytes; the limit is {limit}", size=size, limit=limit)
+
+
+class IdReused(Rejected):
+    code = "message-id-reused"
+    advice = "Use a new id for a new message; the same id only repeats the same message."
+
+    def __init__(self, message_id: str) -> None:
+        super().__init__(f"message {message_id} exists with another content", message_id=message_id)
+
+
+class IllegalMove(Rejected):
+    code = "illegal-move"
+    advice = "Look at its present state with the receipt."
+
+    def __init__(self, what: str, state: str, move: str) -> None:
+        super().__init__(f"a {what} that is {state} can't {move}", what=what, state=state, move=move)
+
+
+class NotYours(Rejected):
+    code = "not-yours"
+    advice = "Act as the agent it belongs to, or as the operator."
+
+    def __init__(self, action: str, message_id: str, agent: str | None, owner: str) -> None:
+        super().__init__(
+            f"{agent or 'nobody'} can't {action} message {message_id}: only {owner} or the operator can",
+            action=action,
+            message_id=message_id,
+            agent=agent,
+            owner=owner,
+        )
+
+
+class IdentityRefused(Rejected):
+    code = "identity-refused"
+    advice = "Join the space for a session of your own, or use a valid token."
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(f"identity refused: {reason}", reason=reason)
+
+
+class HopsExhausted(Rejected):
+    code = "hops-exhausted"
+    advice = "Handle it yourself or answer the sender: it can't be relayed further."
+
+    def __init__(self, message_id: str) -> None:
+        super().__init__(f"message {message_id} has no hops left", message_id=message_id)
+
+
+class CircularRoute(Rejected):
+    code = "circular-route"
+    advice = "Answer the sender instead of sending a new message back along the path."
+
+    def __init__(self, agent: str, trace: Sequence[str]) -> None:
+        super().__init__(f"{agent} is already on the path {' → '.join(trace)}", agent=agent, trace=list(trace))
+
+
+class KindRule(Rejected):
+    code = "kind-rule"
+    advice = "A request may expect a reply; a response names its request; a notify does neither."
+
+
+class NotAnswered(Rejected):
+    code = "messages-archive-without-reply"
+    advice = "Reply to it first; then archive."
+
+    def __init__(self, message_id: str) -> None:
+        super().__init__(f"request {message_id} expects a reply and has none", message_id=message_id)
+
+
+class AlreadyArchived(Rejected):
+    code = "messages-already-archived"
+    advice = "Nothing to do: it is archived. Read it with its thread."
+
+    def __init__(self, message_id: str) -> None:
+        super().__init__(f"message {message_id} is archived already", message_id=message_id)
+
+
+class GateClosed(Rejected):
+    """The gate's refusal, in the words of the commit step that asks for it."""
+
+    code = "loop-commit-precondition-missing"
+    advice = "Answer and archive what is owed, or force the gate with a reason."
+
+    def __init__(self, scope: str, pending: int, subjects: Sequence[str]) -> None:
+        super().__init__(
+            f"scope {scope} has {pending} unarchived request(s): {', '.join(subjects)}",
+            scope=scope,
+            missing="pending-replies-cleared",
+            observed_pending_replies=pending,
+            pending_subjects=list(subjects),
+        )
+
+
+class LabelAmbiguous(Rejected):
+    code = "label-ambiguous"
+    advice = "Use one of the session keys instead."
+
+    def __init__(self, label: str, keys: Sequence[str]) -> None:
+        super().__init__(f"label {label} names {len(keys)} sessions: {', '.join(keys)}", label=label, keys=list(keys))
+
+
+class SessionEnded(Rejected):
+    code = "session-ended"
+    advice = "Join again for a new session; unhandled mail waits for it."
+
+    def __init__(self, session_id: str, reason: str) -> None:
+        super().__init__(f"session {session_id} has ended: {reason}", session_id=session_id, reason=reason)
+
+
+class FileOutsideRoots(Rejected):
+    code = "file-outside-roots"
+    advice = "Declare the folder as a root when opening the space, or copy the file into one."
+
+    def __init__(self, path: str, roots: Sequence[str]) -> None:
+        super().__init__(f"{path} is outside the declared roots ({', '.join(roots) or 'none'})", path=path)
+
+
+class RecipientUnknown(NotFound):
+    code = "messages-recipient-unknown"
+    advice = "Check the name against the list of agents."
+
+    def __init__(self, recipient: str, closest: Sequence[str] = ()) -> None:
+        hint = f"; did you mean {' or '.join(closest)}?" if closest else ""
+        super().__init__(f"no agent {recipient} is known here{hint}", recipient=recipient, closest=list(closest))
+
+
+class MessageUnknown(NotFound):
+    code = "message-unknown"
+    advice = "Check the id; search finds messages by their words."
+
+    def __init__(self, message_id: str) -> None:
+        super().__init__(f"no message {message_id}", message_id=message_id)
+
+
+class SessionUnknown(NotFound):
+    code = "session-unknown"
+    advice = "List the sessions of the agent."
+
+    def __init__(self, session: str) -> None:
+        super().__init__(f"no live session {session}", session=session)
+
+
+class TicketUnknown(NotFound):
+    code = "ticket-unknown"
+    advice = "A ticket's id is the request's id, an @ and the agent that owes the answer."
+
+    def __init__(self, ticket: str) -> None:
+        super().__init__(f"no ticket {ticket}", ticket=ticket)
+
+
+class OfferUnknown(NotFound):
+    code = "offer-unknown"
+    advice = "Use the id that the offer was made with."
+
+    def __init__(self, offer: str) -> None:
+        super().__init__(f"no offer {offer}", offer=offer)
+
+
+class DeliveryUnknown(NotFound):
+    code = "delivery-unknown"
+    advice = "Look at the message's receipt for its deliveries."
+
+    def __init__(self, message_id: str, agent: str | None) -> None:
+        super().__init__(f"message {message_id} was not delivered to {agent}", message_id=message_id, agent=agent)
+
+
+class BlobMissing(NotFound):
+    code = "blob-missing"
+    advice = "Restore the blobs folder from a backup, or ask the sender for the file again."
+
+    def __init__(self, digest: str) -> None:
+        super().__init__(f"no blob {digest}", digest=digest)
+
+
+class StoreBusy(Unavailable):
+    code = "store-busy"
+    advice = "Try again; if it stays so, look for a stopped process that holds the store."
+
+    def __init__(self, path: str, waited_s: float) -> None:
+        super().__init__(f"{path} was held by another process for {waited_s:g} s", path=path, waited_s=waited_s)
+
+
+class StoreFull(Unavailable):
+    code = "store-full"
+    advice = "Free some disk space and try again; nothing was changed."
+
+    def __init__(self, path: str) -> None:
+        super().__init__(f"no room left to write {path}", path=path)
+
+
+class StoreReadOnly(Unavailable):
+    code = "store-read-only"
+    retryable = False
+    advice = "Make the folder and its files writable for this user, or choose another store."
+
+    def __init__(self, path: str, reason: str) -> None:
+        super().__init__(f"{path} can't be written: {reason}", path=path, reason=reason)
+
+
+class StoreCorrupt(Unavailable):
+    code = "store-corrupt"
+    retryable = False
+    advice = "Keep a copy of the file, then restore a backup or choose another store."
+
+    def __init__(self, path: str, reason: str) -> None:
+        super().__init__(f"{path} is damaged or is not a Covey store: {reason}", path=path, reason=reason)
+
+
+class StoreNewer(Unavailable):
+    code = "store-newer"
+    retryable = False
+    advice = "Upgrade Covey; nothing was changed."
+
+    def __init__(self, path: str, unknown: Sequence[str]) -> None:
+        super().__init__(
+            f"{path} was written by a newer Covey (unknown: {', '.join(unknown)})", path=path, unknown=list(unknown)
+        )
+
+
+class StoreClosed(Unavailable):
+    code = "store-closed"
+    retryable = False
+    advice = "Open the space again."
+
+    def __init__(self) -> None:
+        super().__init__("the store is closed")
+
+
+class ExtraMissing(Unavailable):
+    code = "extra-missing"
+    retryable = False
+    advice = "Install the extra that the message names."
+
+    def __init__(self, what: str, extra: str) -> None:
+        super().__init__(f"{what} needs the extra: pip install 'covey[{extra}]'", what=what, extra=extra)

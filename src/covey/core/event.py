@@ -1,0 +1,53 @@
+"""The journal's entries: what happened, who did it, to what."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from enum import StrEnum
+from typing import NamedTuple
+
+from covey.core.identity import Identity
+from covey.core.ids import MessageId
+from covey.core.json import Json
+from covey.core.names import AgentName, Scope
+
+
+class Action(StrEnum):
+    AGENT_REGISTERED = "agent.registered"
+    AGENT_STATUS = "agent.status"
+    SESSION_JOINED = "session.joined"
+    SESSION_ACTIVITY = "session.activity"
+    SESSION_ENDED = "session.ended"
+    MESSAGE_SENT = "message.sent"
+    """Details: one entry for each delivery (id, inbox, state, reason), and the ids of the tickets it opened."""
+    MESSAGE_SWEPT = "task-swept"
+    DELIVERY_MOVED = "delivery.moved"
+    """Details: delivery, from, move, to, reason."""
+    DELIVERY_PLACED = "delivery.placed"
+    """Details: delivery, inbox, seq: parked with the agent, or adopted by a session."""
+    DELIVERY_ARCHIVED = "delivery.archived"
+    OFFER_MADE = "offer.made"
+    OFFER_RENEWED = "offer.renewed"
+    OFFER_ENDED = "offer.ended"
+    EVIDENCE = "evidence"
+    """Details: offer or message, grade, what it rests on."""
+    TICKET_MOVED = "ticket.moved"
+    TICKET_TROUBLED = "ticket.troubled"
+    TICKET_PASSED = "ticket.passed"
+    """A question back moved the debt to the other side, or its answer moved it home."""
+    GATE_FORCED = "gate.forced"
+    TOKEN_CREATED = "token.created"
+    TOKEN_REVOKED = "token.revoked"
+    SETTING_CHANGED = "setting.changed"
+
+
+class Event(NamedTuple):
+    action: Action
+    actor: Identity
+    at: datetime
+    message_id: MessageId | None = None
+    agent: AgentName | None = None
+    """The agent it concerns."""
+    scope: Scope | None = None
+    details: Mapping[str, Json] = {}
+    position: int = 0
+    """Given by the store: grows with every event, in the order of the commits."""

@@ -1,0 +1,42 @@
+"""The gate: the check that nothing in a scope is still owed."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from covey.core.errors import GateClosed
+from covey.core.names import Scope
+from covey.core.ticket import Ticket, TicketState
+
+
+class Verdict(NamedTuple):
+    """What the gate says of a scope: passed, or what is still owed."""
+
+    scope: Scope
+    owed: tuple[Ticket, ...]
+    """Every ticket of the scope that is not closed, answered or not, oldest first."""
+    forced: bool = False
+
+    @property
+    def passed(self) -> bool:
+        return self.forced or not self.owed
+
+    @property
+    def answered(self) -> tuple[Ticket, ...]:
+        """Those of the owed that have an answer and only wait to be archived."""
+        return tuple(ticket for ticket in self.owed if ticket.state is TicketState.ANSWERED)
+
+    @property
+    def subjects(self) -> tuple[str, ...]:
+        """What is owed, in words: subjects where there are any, else message ids; each once."""
+        return tuple(dict.fromkeys(ticket.subject or ticket.message_id for ticket in self.owed))
+
+    def check(self) -> None:
+        """Raise GateClosed unless the gate is passed."""
+        if not self.passed:
+            raise GateClosed(self.scope, len(self.owed), self.subjects)
+
+
+def verdict(scope: Scope, tickets: Sequence[Ticket], *, forced: bool = False) -> Verdict:
+    """Judge a scope by its tickets."""
+    owed = tuple(t for t in tickets if t.scope == scope and t.state is not TicketState.CLOSED)
+    return Verdict(scope, owed, forced)

@@ -1,0 +1,108 @@
+"""Ids: made by the Ids port, parsed here when they come from outside."""
+
+import re
+from typing import NewType
+
+from covey.core.errors import Invalid
+from covey.core.names import AgentName, is_uuid_like, parse_agent_name
+
+MessageId = NewType("MessageId", str)
+"""<unix-ms>-<uuid>: sorts by time, unique under parallel writers."""
+
+SessionId = NewType("SessionId", str)
+"""A uuid."""
+
+DeliveryId = NewType("DeliveryId", str)
+"""<message id>.<n>, n counting the copies of the message from 1."""
+
+OfferId = NewType("OfferId", str)
+"""A uuid; it is also the nonce that stands in what the model is shown."""
+
+TicketId = NewType("TicketId", str)
+"""<message id>@<agent that owes the answer>."""
+
+InboxId = NewType("InboxId", str)
+"""session:<session id>, or agent:<name> for mail that is parked with the agent."""
+
+Topic = NewType("Topic", str)
+"""What a waiter can listen for."""
+
+JOURNAL_TOPIC = Topic("journal")
+
+_MESSAGE = re.compile(r"[0-9]{13}-[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
+
+
+def parse_message_id(text: object) -> MessageId:
+    """Return `text` as a message id."""
+    if not isinstance(text, str) or not _MESSAGE.fullmatch(text):
+        raise Invalid("message id", text, "use <unix milliseconds>-<uuid>")
+    return MessageId(text)
+
+
+def parse_session_id(text: object) -> SessionId:
+    """Return `text` as a session id."""
+    if not isinstance(text, str) or not is_uuid_like(text):
+        raise Invalid("session id", text, "use a uuid")
+    return SessionId(text.lower())
+
+
+def parse_correlation_id(text: object) -> str:
+    """Return `text` as a correlation id: a uuid."""
+    if not isinstance(text, str) or not is_uuid_like(text):
+        raise Invalid("correlation id", text, "use a uuid")
+    return text.lower()
+
+
+def parse_offer_id(text: object) -> OfferId:
+    """Return `text` as an offer id."""
+    if not isinstance(text, str) or not is_uuid_like(text):
+        raise Invalid("offer id", text, "use a uuid")
+    return OfferId(text.lower())
+
+
+def delivery_id(message_id: MessageId, n: int) -> DeliveryId:
+    """Return the id of the `n`-th copy of a message."""
+    return DeliveryId(f"{message_id}.{n}")
+
+
+def ticket_id(message_id: MessageId, debtor: AgentName) -> TicketId:
+    """Return the id of the debt that `debtor` has for a message."""
+    return TicketId(f"{message_id}@{debtor}")
+
+
+def parse_ticket_id(text: object) -> TicketId:
+    """Return `text` as a ticket id."""
+    if not isinstance(text, str) or "@" not in text:
+        raise Invalid("ticket id", text, "use <message id>@<agent>")
+    message_id, _, debtor = text.partition("@")
+    return ticket_id(parse_message_id(message_id), parse_agent_name(debtor))
+
+
+def session_inbox(session_id: SessionId) -> InboxId:
+    """Return the inbox of a session."""
+    return InboxId(f"session:{session_id}")
+
+
+def parked_inbox(agent: AgentName) -> InboxId:
+    """Return the inbox where mail waits for the next session of an agent."""
+    return InboxId(f"agent:{agent}")
+
+
+def is_parked(inbox: InboxId) -> bool:
+    """Tell whether an inbox is an agent's and not a session's."""
+    return inbox.startswith("agent:")
+
+
+def inbox_session(inbox: InboxId) -> SessionId | None:
+    """Return the session whose inbox it is, or None where it is an agent's."""
+    return None if is_parked(inbox) else SessionId(inbox.partition(":")[2])
+
+
+def inbox_topic(inbox: InboxId) -> Topic:
+    """Return what rings when something is placed in `inbox`."""
+    return Topic(inbox)
+
+
+def message_topic(message_id: MessageId) -> Topic:
+    """Return what rings when a delivery or a ticket of the message moves."""
+    return Topic(f"message:{message_id}")

@@ -1,0 +1,28 @@
+"""The numbers that hold in every space."""
+
+from datetime import timedelta
+from typing import Final
+
+MAX_ENVELOPE_BYTES: Final = 1024 * 1024
+"""A message on the wire, all parts inline; what is larger travels as a file part."""
+
+INITIAL_HOPS: Final = 3
+"""How often a message may travel; the first send counts."""
+
+OFFER_LEASE: Final = timedelta(minutes=10)
+"""How long an offer holds its deliveries without a sign of life."""
+
+UNREGISTERED_WAIT: Final = timedelta(minutes=10)
+"""How long mail waits for a session id that nobody has registered."""
+
+PRESENCE_LEASE: Final = timedelta(seconds=60)
+"""How long a session that is known by its heartbeat alone stays live without one."""
+
+DEFAULT_INBOX_CAPACITY: Final = 10_000
+"""How many deliveries may wait in one inbox unless its owner says otherwise."""
+
+PEERS_INBOX_CAPACITY: Final = 64
+"""The same for an inbox on the peers policy, where the oldest gives way."""
+
+MAX_SUBJECT_CHARS: Final = 128
+MAX_PARTS: Final = 256

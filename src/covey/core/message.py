@@ -1,0 +1,80 @@
+"""The message: an immutable envelope."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from enum import StrEnum
+from typing import NamedTuple
+
+from covey.core.address import Address
+from covey.core.identity import Identity
+from covey.core.ids import MessageId
+from covey.core.json import Json
+from covey.core.names import AgentName, Scope, Subject
+from covey.core.parts import Part, text_of
+
+
+class Kind(StrEnum):
+    REQUEST = "request"
+    """Asks for something; may expect a reply."""
+
+    RESPONSE = "response"
+    """Answers the request that in_reply_to names; expects nothing."""
+
+    NOTIFY = "notify"
+    """Tells; expects nothing."""
+
+    TASK = "task"
+    """Hands work over."""
+
+    UPDATE = "update"
+    """Tells how a task or a request fares."""
+
+
+class Callback(NamedTuple):
+    """The conversation that a result belongs to."""
+
+    channel: str
+    session_id: str
+
+
+class TaskRef(NamedTuple):
+    """The task that a task or update message is about."""
+
+    id: str
+    state: str | None = None
+
+
+class Message(NamedTuple):
+    id: MessageId
+    kind: Kind
+    sender: Identity
+    to: tuple[Address, ...]
+    parts: tuple[Part, ...]
+    created_at: datetime
+    thread: MessageId
+    """The message that began the dialogue; its own id where it is the first."""
+    root: MessageId
+    """The message at the top of the causal tree, over threads and relays."""
+    subject: Subject | None = None
+    scope: Scope | None = None
+    round: int | None = None
+    cause: MessageId | None = None
+    """The message that led to this one: what it answers or relays."""
+    in_reply_to: MessageId | None = None
+    correlation_id: str | None = None
+    expects_reply: bool = False
+    hops_left: int = 0
+    trace: tuple[AgentName, ...] = ()
+    task: TaskRef | None = None
+    callback: Callback | None = None
+    deadline: datetime | None = None
+    """When a task or an answer is due."""
+    expires_at: datetime | None = None
+    """When it is no longer worth showing."""
+    traceparent: str | None = None
+    metadata: Mapping[str, Json] = {}
+
+    @property
+    def text(self) -> str:
+        """All text of the message."""
+        return text_of(self.parts)

@@ -1,0 +1,70 @@
+"""Names of agents, scopes, labels and subjects: parsed once, at the edge, because they become paths and subjects."""
+
+import re
+from typing import Final, NewType
+
+from covey.core.errors import Invalid
+from covey.core.limits import MAX_SUBJECT_CHARS
+
+AgentName = NewType("AgentName", str)
+Scope = NewType("Scope", str)
+Label = NewType("Label", str)
+Subject = NewType("Subject", str)
+
+OPERATOR: Final = AgentName("operator")
+"""The person in charge; only a token makes one."""
+
+SPACE: Final = AgentName("covey")
+"""The space itself, when it has something to say."""
+
+RESERVED: Final = frozenset({OPERATOR, SPACE})
+
+_AGENT = re.compile(r"[A-Za-z0-9_-]{1,64}")
+_SCOPE = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,127}")
+_SUBJECT = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
+_UUID_LIKE = re.compile(r"[0-9A-Fa-f]{8}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{12}")
+
+
+def parse_agent_name(text: object) -> AgentName:
+    """Return `text` as the name of an agent; a name in the form of a uuid is not one, because session ids are."""
+    if not isinstance(text, str) or not _AGENT.fullmatch(text):
+        raise Invalid("agent name", text, "use 1 to 64 of A-Z a-z 0-9 _ -")
+    if _UUID_LIKE.fullmatch(text):
+        raise Invalid("agent name", text, "the form of a uuid is kept for session ids")
+    return AgentName(text)
+
+
+def parse_scope(text: object) -> Scope:
+    """Return `text` as a scope."""
+    if not isinstance(text, str) or not _SCOPE.fullmatch(text):
+        raise Invalid("scope", text, "use 1 to 128 of A-Z a-z 0-9 . _ - and no leading dot")
+    return Scope(text)
+
+
+def parse_label(text: object) -> Label:
+    """Return `text` as a label of a session."""
+    if not isinstance(text, str) or not _SCOPE.fullmatch(text):
+        raise Invalid("label", text, "use 1 to 128 of A-Z a-z 0-9 . _ - and no leading dot")
+    return Label(text)
+
+
+def parse_subject(text: object) -> Subject:
+    """Return `text` as a subject: a topic in kebab-case, such as missing-test."""
+    if not isinstance(text, str) or len(text) > MAX_SUBJECT_CHARS or not _SUBJECT.fullmatch(text):
+        raise Invalid("subject", text, f"use kebab-case (such as missing-test), at most {MAX_SUBJECT_CHARS} characters")
+    return Subject(text)
+
+
+def automatic_name(index: int) -> AgentName:
+    """Return the name of the `index`-th agent that came without one: agentA … agentZ, agentAA …"""
+    letters = ""
+    index += 1
+    while index > 0:
+        index, digit = divmod(index - 1, 26)
+        letters = chr(ord("A") + digit) + letters
+    return AgentName("agent" + letters)
+
+
+def is_uuid_like(text: str) -> bool:
+    """Tell whether `text` has the form of a uuid."""
+    return _UUID_LIKE.fullmatch(text) is not None

@@ -1,0 +1,246 @@
+"""Messages as JSON: strict on our own fields, tolerant of foreign ones."""
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from enum import StrEnum
+from typing import TypeVar, cast
+
+from covey.core.address import Address, parse_address
+from covey.core.errors import Invalid, MessageTooLarge
+from covey.core.identity import Grade, Identity
+from covey.core.ids import parse_correlation_id, parse_message_id, parse_session_id
+from covey.core.json import Json
+from covey.core.limits import MAX_ENVELOPE_BYTES
+from covey.core.message import Callback, Kind, Message, TaskRef
+from covey.core.names import parse_agent_name, parse_scope, parse_subject
+from covey.core.parts import DataPart, FilePart, Part, TextPart
+from covey.core.times import format_instant, parse_instant
+
+T = TypeVar("T")
+E = TypeVar("E", bound=StrEnum)
+
+WIRE_VERSION = 1
+
+
+def encode(message: Message) -> str:
+    """Return the message as one line of JSON; absent fields stay absent."""
+    sender = message.sender
+    document: dict[str, Json] = {
+        "v": WIRE_VERSION,
+        "id": message.id,
+        "kind": message.kind,
+        "from": {"agent": sender.agent, "session": sender.session, "grade": sender.grade}
+        if sender.session
+        else {"agent": sender.agent, "grade": sender.grade},
+        "to": [address.value for address in message.to],
+        "parts": [_encode_part(part) for part in message.parts],
+        "created_at": format_instant(message.created_at),
+        "thread": message.thread,
+        "root": message.root,
+        "expects_reply": message.expects_reply,
+        "ttl": message.hops_left,
+        "trace": message.trace,
+    }
+    if message.subject is not None:
+        document["subject"] = message.subject
+    if message.scope is not None:
+        document["scope"] = message.scope
+    if message.round is not None:
+        document["round"] = message.round
+    if message.cause is not None:
+        document["cause"] = message.cause
+    if message.in_reply_to is not None:
+        document["in_reply_to"] = message.in_reply_to
+    if message.correlation_id is not None:
+        document["correlation_id"] = message.correlation_id
+    if message.task is not None:
+        document["task"] = {"id": message.task.id, "state": message.task.state}
+    if message.callback is not None:
+        document["callback"] = {"channel": message.callback.channel, "session_id": message.callback.session_id}
+    if message.deadline is not None:
+        document["deadline"] = format_instant(message.deadline)
+    if message.expires_at is not None:
+        document["expires_at"] = format_instant(message.expires_at)
+    if message.traceparent is not None:
+        document["traceparent"] = message.traceparent
+    if message.metadata:
+        document["metadata"] = message.metadata
+    return _dump(document)
+
+
+def decode(document: str | bytes) -> Message:
+    """Return the message that a line of JSON stands for."""
+    if len(document) > MAX_ENVELOPE_BYTES:
+        raise MessageTooLarge(len(document), MAX_ENVELOPE_BYTES)
+    try:
+        data: object = json.loads(document)
+    except (ValueError, RecursionError):
+        raise Invalid("message", document[:40], "it is not JSON") from None
+    if not isinstance(data, dict):
+        raise Invalid("message", data, "it is not a JSON object")
+    return _decode_message(cast(Mapping[str, Json], data))
+
+
+def _dump(document: Mapping[str, Json]) -> str:
+    try:
+        text = json.dumps(document, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+        size = len(text.encode())
+    except UnicodeEncodeError:
+        raise Invalid("text", "…", "it has characters that are not valid Unicode") from None
+    except (TypeError, ValueError, RecursionError) as error:
+        raise Invalid("message", str(error), "its data can't be written as JSON") from None
+    if size > MAX_ENVELOPE_BYTES:
+        raise MessageTooLarge(size, MAX_ENVELOPE_BYTES)
+    return text
+
+
+def _encode_part(part: Part) -> Json:
+    if isinstance(part, TextPart):
+        return {"type": "text", "text": part.text}
+    if isinstance(part, DataPart):
+        return {"type": "data", "data": part.data}
+    return {
+        "type": "file",
+        "name": part.name,
+        "digest": part.digest,
+        "size": part.size,
+        "media_type": part.media_type,
+        "path": part.path,
+    }
+
+
+def _decode_message(data: Mapping[str, Json]) -> Message:
+    if data.get("v", WIRE_VERSION) != WIRE_VERSION:
+        raise Invalid("v", data.get("v"), f"this program knows version {WIRE_VERSION}")
+    message_id = _required(data, "id", parse_message_id)
+    return Message(
+        id=message_id,
+        kind=_required(data, "kind", _member(Kind)),
+        sender=_decode_sender(_object(data, "from")),
+        to=tuple(_decode_address(item) for item in _list(data, "to")),
+        parts=tuple(_decode_part(item) for item in _list(data, "parts")),
+        created_at=_required(data, "created_at", parse_instant),
+        thread=_optional(data, "thread", parse_message_id) or message_id,
+        root=_optional(data, "root", parse_message_id) or message_id,
+        subject=_optional(data, "subject", parse_subject),
+        scope=_optional(data, "scope", parse_scope),
+        round=_optional(data, "round", _natural),
+        cause=_optional(data, "cause", parse_message_id),
+        in_reply_to=_optional(data, "in_reply_to", parse_message_id),
+        correlation_id=_optional(data, "correlation_id", parse_correlation_id),
+        expects_reply=_optional(data, "expects_reply", _flag) or False,
+        hops_left=_optional(data, "ttl", _natural) or 0,
+        trace=tuple(parse_agent_name(item) for item in _list(data, "trace")),
+        task=_decode_task(data),
+        callback=_decode_callback(data),
+        deadline=_optional(data, "deadline", parse_instant),
+        expires_at=_optional(data, "expires_at", parse_instant),
+        traceparent=_optional(data, "traceparent", _text),
+        metadata=_object(data, "metadata"),
+    )
+
+
+def _decode_sender(data: Mapping[str, Json]) -> Identity:
+    return Identity(
+        _required(data, "agent", parse_agent_name),
+        _optional(data, "session", parse_session_id),
+        _required(data, "grade", _member(Grade)),
+    )
+
+
+def _decode_address(item: Json) -> Address:
+    return parse_address(item)
+
+
+def _decode_part(item: Json) -> Part:
+    if not isinstance(item, Mapping):
+        raise Invalid("part", item, "use an object with a type")
+    match item.get("type"):
+        case "text":
+            return TextPart(_required(item, "text", _text))
+        case "data":
+            if "data" not in item:
+                raise Invalid("part", item, "a data part has data")
+            return DataPart(item["data"])
+        case "file":
+            return FilePart(
+                _required(item, "name", _text),
+                _required(item, "digest", _text),
+                _required(item, "size", _natural),
+                _optional(item, "media_type", _text) or "application/octet-stream",
+                _optional(item, "path", _text),
+            )
+        case other:
+            raise Invalid("part type", other, "use text, data or file")
+
+
+def _decode_task(data: Mapping[str, Json]) -> TaskRef | None:
+    task = data.get("task")
+    if task is None:
+        return None
+    fields = _object(data, "task")
+    return TaskRef(_required(fields, "id", _text), _optional(fields, "state", _text))
+
+
+def _decode_callback(data: Mapping[str, Json]) -> Callback | None:
+    if data.get("callback") is None:
+        return None
+    fields = _object(data, "callback")
+    return Callback(_required(fields, "channel", _text), _required(fields, "session_id", _text))
+
+
+def _required(data: Mapping[str, Json], name: str, parse: Callable[[object], T]) -> T:
+    if data.get(name) is None:
+        raise Invalid(name, None, "it is missing")
+    return parse(data[name])
+
+
+def _optional(data: Mapping[str, Json], name: str, parse: Callable[[object], T]) -> T | None:
+    value = data.get(name)
+    return None if value is None else parse(value)
+
+
+def _object(data: Mapping[str, Json], name: str) -> Mapping[str, Json]:
+    value = data.get(name)
+    if value is None:
+        return {}
+    if not isinstance(value, Mapping):
+        raise Invalid(name, value, "use a JSON object")
+    return value
+
+
+def _list(data: Mapping[str, Json], name: str) -> Sequence[Json]:
+    value = data.get(name)
+    if value is None:
+        return ()
+    if isinstance(value, str) or not isinstance(value, Sequence):
+        raise Invalid(name, value, "use a JSON list")
+    return value
+
+
+def _text(value: object) -> str:
+    if not isinstance(value, str):
+        raise Invalid("text", value, "use a text")
+    return value
+
+
+def _flag(value: object) -> bool:
+    if not isinstance(value, bool):
+        raise Invalid("flag", value, "use true or false")
+    return value
+
+
+def _natural(value: object) -> int:
+    if not isinstance(value, int) or isinstance(value, bool) or value < 0:
+        raise Invalid("number", value, "use a whole number of 0 or more")
+    return value
+
+
+def _member(kind: type[E]) -> Callable[[object], E]:
+    def parse(value: object) -> E:
+        try:
+            return kind(value)
+        except ValueError:
+            raise Invalid(kind.__name__.lower(), value, "use " + ", ".join(kind)) from None
+
+    return parse

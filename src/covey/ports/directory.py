@@ -1,0 +1,87 @@
+"""Agents, sessions, tokens and settings as records in a transaction."""
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from covey.core.card import Agent
+from covey.core.ids import SessionId
+from covey.core.names import AgentName, Label
+from covey.core.session import Session
+from covey.core.session_key import SessionKey
+from covey.core.token import Token
+
+
+class Agents(Protocol):
+    """The agents of a space, by name."""
+
+    async def get(self, name: AgentName) -> Agent | None:
+        """Return the agent, or None."""
+        ...
+
+    async def put(self, agent: Agent) -> None:
+        """Add the agent, or replace what is known of it; its numbers go on counting."""
+        ...
+
+    async def all(self) -> Sequence[Agent]:
+        """Return every agent, by name."""
+        ...
+
+    async def next_number(self, name: AgentName) -> int:
+        """Return 1, 2, 3… for the agent: each number once, also after a restart. The agent must be known."""
+        ...
+
+
+class Sessions(Protocol):
+    """Sessions, live and ended, by id."""
+
+    async def get(self, session_id: SessionId) -> Session | None:
+        """Return the session, ended or not, or None."""
+        ...
+
+    async def put(self, session: Session) -> None:
+        """Add the session, or replace what is known of it."""
+        ...
+
+    async def of_agent(self, agent: AgentName) -> Sequence[Session]:
+        """Return the agent's sessions that have not ended, oldest first. The cost does not grow with ended ones."""
+        ...
+
+    async def with_key(self, key: SessionKey) -> Sequence[Session]:
+        """Return the sessions with this key that have not ended, oldest first."""
+        ...
+
+    async def with_label(self, label: Label) -> Sequence[Session]:
+        """Return the sessions with this label that have not ended, oldest first."""
+        ...
+
+    async def current(self) -> Sequence[Session]:
+        """Return all sessions that have not ended, oldest first."""
+        ...
+
+
+class Tokens(Protocol):
+    """Tokens, by hash."""
+
+    async def get(self, token_hash: str) -> Token | None:
+        """Return the token, revoked or not, or None."""
+        ...
+
+    async def put(self, token: Token) -> None:
+        """Add the token, or replace what is known of it."""
+        ...
+
+    async def all(self) -> Sequence[Token]:
+        """Return every token, oldest first."""
+        ...
+
+
+class Settings(Protocol):
+    """The space's settings: names and texts."""
+
+    async def get(self, name: str) -> str | None:
+        """Return the setting, or None where it was never put."""
+        ...
+
+    async def put(self, name: str, value: str) -> None:
+        """Set it."""
+        ...

@@ -1,0 +1,35 @@
+"""The journal: an append-only record of everything that happened, in the transaction that made it happen."""
+
+from collections.abc import Sequence
+from typing import NamedTuple, Protocol
+
+from covey.core.event import Action, Event
+from covey.core.ids import MessageId
+from covey.core.names import AgentName, Scope
+
+
+class EventFilter(NamedTuple):
+    """Which events to read; what is None does not matter."""
+
+    message_id: MessageId | None = None
+    agent: AgentName | None = None
+    """Acted, or is concerned."""
+    scope: Scope | None = None
+    action: Action | None = None
+
+
+class Journal(Protocol):
+    """Events by position. Nothing is ever changed or removed."""
+
+    async def append(self, event: Event) -> None:
+        """Add the event; the store gives it the next position. Positions follow the order of the commits, so that a
+        reader at position p has seen everything that was committed up to p."""
+        ...
+
+    async def read(self, after: int, limit: int, wanted: EventFilter | None = None) -> Sequence[Event]:
+        """Return the first `limit` events after that position that fit, by position."""
+        ...
+
+    async def last(self) -> int:
+        """Return the position of the newest event, 0 where there is none."""
+        ...

@@ -1,0 +1,147 @@
+"""Messages, deliveries, inboxes, offers and tickets as records in a transaction."""
+
+from collections.abc import Collection, Sequence
+from datetime import datetime
+from typing import NamedTuple, Protocol
+
+from covey.core.delivery import Delivery, DeliveryState
+from covey.core.ids import DeliveryId, InboxId, MessageId, OfferId, SessionId, TicketId
+from covey.core.message import Kind, Message
+from covey.core.names import AgentName, Scope, Subject
+from covey.core.offer import Offer
+from covey.core.ticket import Ticket
+
+
+class MessageFilter(NamedTuple):
+    """Which messages to list; what is None does not matter."""
+
+    scope: Scope | None = None
+    subject: Subject | None = None
+    kind: Kind | None = None
+    sender: AgentName | None = None
+    since: datetime | None = None
+    """Created at this time or later."""
+
+
+class Messages(Protocol):
+    """Accepted messages. They never change; they are only marked as swept."""
+
+    async def add(self, message: Message, document: str) -> None:
+        """File the message; `document` is its wire form. The id must be new: `get` it first."""
+        ...
+
+    async def get(self, message_id: MessageId) -> Message | None:
+        """Return the message, swept or not, or None."""
+        ...
+
+    async def thread(self, thread: MessageId) -> Sequence[Message]:
+        """Return all messages of the thread in the order of acceptance, swept ones included."""
+        ...
+
+    async def find(self, wanted: MessageFilter, limit: int) -> Sequence[Message]:
+        """Return the newest `limit` messages that fit, oldest of them first, swept ones included."""
+        ...
+
+    async def sweep(self, scope: Scope) -> int:
+        """Mark all messages of the scope as swept; return how many were not marked before."""
+        ...
+
+
+class Deliveries(Protocol):
+    """Deliveries by id and by message."""
+
+    async def get(self, delivery_id: DeliveryId) -> Delivery | None:
+        """Return the delivery, or None."""
+        ...
+
+    async def place(self, delivery: Delivery) -> Delivery:
+        """Add it, or move it to the inbox it names now; return it with a `seq` greater than any given before."""
+        ...
+
+    async def put(self, delivery: Delivery) -> None:
+        """Replace what is known of a delivery that was placed before, its inbox and seq unchanged."""
+        ...
+
+    async def of_message(self, message_id: MessageId) -> Sequence[Delivery]:
+        """Return all deliveries of the message, in the order of their ids' numbers."""
+        ...
+
+    async def unsettled_in(self, scope: Scope) -> Sequence[Delivery]:
+        """Return the deliveries of the scope that are queued, offered or in context, by seq."""
+        ...
+
+    async def lapsed(self, now: datetime, limit: int) -> Sequence[Delivery]:
+        """Return deliveries that are offered with a lease that ended by `now`, or queued and expired by `now`. The cost
+        does not grow with those that are not."""
+        ...
+
+
+class Inboxes(Protocol):
+    """Deliveries by inbox. The cost of each follows what waits there, not what is stored."""
+
+    async def waiting(
+        self, inbox: InboxId, states: Collection[DeliveryState], after: int = 0, limit: int = 1000
+    ) -> Sequence[Delivery]:
+        """Return the first `limit` deliveries in `states` (of queued, offered, in_context) with a seq over `after`,
+        by seq."""
+        ...
+
+    async def queued(self, inbox: InboxId) -> int:
+        """Return how many deliveries are queued in the inbox, at a cost that does not grow with them."""
+        ...
+
+    async def oldest(self, inbox: InboxId, kinds: Collection[Kind]) -> Delivery | None:
+        """Return the queued delivery with the lowest seq that is of one of `kinds`, or None."""
+        ...
+
+    async def alike(self, inbox: InboxId, sender: AgentName, scope: Scope, subject: Subject) -> Sequence[Delivery]:
+        """Return the queued notifies and updates of that sender, scope and subject, by seq."""
+        ...
+
+
+class Offers(Protocol):
+    """Offers by id."""
+
+    async def get(self, offer_id: OfferId) -> Offer | None:
+        """Return the offer, ended or not, or None."""
+        ...
+
+    async def put(self, offer: Offer) -> None:
+        """Add the offer, or replace what is known of it."""
+        ...
+
+    async def live_of(self, session_id: SessionId) -> Sequence[Offer]:
+        """Return the session's offers that have no `ended_at`, oldest first."""
+        ...
+
+
+class Tickets(Protocol):
+    """Debts. `owed…` are the tickets that are not closed, oldest first; their cost does not grow with closed ones."""
+
+    async def get(self, ticket_id: TicketId) -> Ticket | None:
+        """Return the ticket, closed or not, or None."""
+        ...
+
+    async def put(self, ticket: Ticket) -> None:
+        """Add the ticket, or replace what is known of it."""
+        ...
+
+    async def of_message(self, message_id: MessageId) -> Sequence[Ticket]:
+        """Return the tickets of the message, closed or not, by debtor."""
+        ...
+
+    async def owed_in(self, scope: Scope) -> Sequence[Ticket]:
+        """Return what is owed in the scope."""
+        ...
+
+    async def owed_by(self, agent: AgentName) -> Sequence[Ticket]:
+        """Return what the agent owes."""
+        ...
+
+    async def owed_to(self, agent: AgentName) -> Sequence[Ticket]:
+        """Return what the agent is owed."""
+        ...
+
+    async def awaiting(self, ticket_id: TicketId) -> Sequence[Ticket]:
+        """Return the tickets that are not closed and whose `awaits` is this one."""
+        ...

@@ -1,0 +1,97 @@
+"""The store: where a space keeps its truth, and the transactions that change it."""
+
+from collections.abc import Awaitable, Callable
+from enum import StrEnum
+from typing import NamedTuple, Protocol, TypeVar
+
+from covey.core.ids import Topic
+from covey.ports.directory import Agents, Sessions, Settings, Tokens
+from covey.ports.journal import Journal
+from covey.ports.ledger import Deliveries, Inboxes, Messages, Offers, Tickets
+
+T = TypeVar("T")
+
+
+class Survives(StrEnum):
+    """What an accepted message survives on an engine."""
+
+    NOTHING = "nothing"
+    """It lives as long as the process."""
+    PROCESS = "process"
+    """The death of any process; a power cut may lose the newest."""
+    MACHINE = "machine"
+    """A power cut too."""
+    NODE = "node"
+    """The loss of a machine."""
+
+
+class Capabilities(NamedTuple):
+    """In what engines differ, declared."""
+
+    survives: Survives
+    shared: bool
+    """Several processes can open the space at once."""
+    searchable: bool
+    """`Search` finds messages by their words."""
+
+
+class Transaction(Protocol):
+    """All records of a space at one moment. What one transaction writes it also reads."""
+
+    @property
+    def agents(self) -> Agents: ...
+    @property
+    def sessions(self) -> Sessions: ...
+    @property
+    def tokens(self) -> Tokens: ...
+    @property
+    def settings(self) -> Settings: ...
+    @property
+    def messages(self) -> Messages: ...
+    @property
+    def deliveries(self) -> Deliveries: ...
+    @property
+    def inboxes(self) -> Inboxes: ...
+    @property
+    def offers(self) -> Offers: ...
+    @property
+    def tickets(self) -> Tickets: ...
+    @property
+    def journal(self) -> Journal: ...
+
+    def ring(self, topic: Topic) -> None:
+        """Ring `topic` once this transaction is durable; never, if it is not."""
+        ...
+
+
+Operation = Callable[[Transaction], Awaitable[T]]
+
+
+class Store(Protocol):
+    """Transactions over one space.
+
+    Every adapter passes `covey.testing.StoreContract`. Any method may raise a subclass of `Unavailable`. Safe for
+    several tasks at once, and for several processes where the engine is `shared`.
+    """
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """What this engine can do."""
+        ...
+
+    async def commit(self, operation: Operation[T]) -> T:
+        """Run `operation` and make all that it wrote durable at once, or, when it raises, nothing.
+
+        Commits are serial: each sees all that were before it. An operation may be run more than once before its result
+        counts, so it touches nothing but the transaction. It awaits nothing but the transaction's own methods.
+        """
+        ...
+
+    async def read(self, operation: Operation[T]) -> T:
+        """Run `operation` on one consistent view that holds at least all that was committed before the call. It must
+        not write."""
+        ...
+
+    async def close(self) -> None:
+        """Finish what was begun and let go. Closing again does nothing; anything else afterwards is StoreClosed."""
+        ...

@@ -1,0 +1,175 @@
+"""Acceptance: whom a message reaches, what gives way to it, and which debts it opens or answers; one transaction."""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from covey.core.capacity import EVICTION_ORDER, Capacity
+from covey.core.card import Card
+from covey.core.delivery import Delivery, DeliveryState, Move
+from covey.core.ids import InboxId, delivery_id, parked_inbox, session_inbox, ticket_id
+from covey.core.limits import UNREGISTERED_WAIT
+from covey.core.message import Kind, Message
+from covey.core.names import AgentName
+from covey.core.receipt import Receipt
+from covey.core.routing import Recipient, Refusal, RefusalCode, places, refusal, supersedes
+from covey.core.ticket import Ticket, TicketMove, TicketState, Trouble, ticket_moved
+from covey.ports.clock import Ids
+from covey.ports.presence import Liveness
+from covey.services.act import Act, shift
+from covey.services.answers import apply_answer, apply_question_back, debts_of, is_due
+from covey.services.filing import file
+from covey.services.notices import report_trouble
+from covey.services.recipients import SendPolicy, Unregistered, introduce, recipients
+
+
+class Acceptance:
+    """Takes composed messages into the ledger."""
+
+    def __init__(self, ids: Ids, liveness: Liveness) -> None:
+        self._ids = ids
+        self._liveness = liveness
+
+    async def accept(
+        self, act: Act, message: Message, document: str, policy: SendPolicy, answered: Message | None
+    ) -> Receipt:
+        """File `message` for everyone it is for. A recipient that can't have it is a line of the receipt, not an
+        error."""
+        card = await self._sender_card(act, message.sender.agent)
+        debts = await debts_of(act, message) if answered is not None else ()
+        deliveries: list[Delivery] = []
+        tickets: list[Ticket] = []
+        for recipient in await recipients(act, message.to, message.sender.agent, policy, self._liveness):
+            n = len(deliveries) + 1
+            if isinstance(recipient, Unregistered):
+                deliveries.append(_early(message, n, recipient, act.now))
+                continue
+            due = is_due(message, recipient.agent, debts, answered)
+            refused = refusal(message, recipient, card, due)
+            lines = (
+                [_line(message, n, recipient.agent, parked_inbox(recipient.agent), act.now, refused)]
+                if refused
+                else await self._deliveries(act, message, recipient, policy, answered, due, n)
+            )
+            deliveries.extend(lines)
+            if message.expects_reply:
+                tickets.append(_ticket(message, recipient.agent, lines, act.now))
+        receipt = await file(act, message, document, deliveries, tickets)
+        if message.kind is Kind.RESPONSE and debts:
+            await apply_answer(act, message, debts, closes=policy.closes)
+        elif tickets and debts:
+            await apply_question_back(act, debts, tickets)
+        return receipt
+
+    async def _sender_card(self, act: Act, sender: AgentName) -> Card:
+        """Return the sender's card; a sender that nobody knew becomes known, so that it can be answered."""
+        agent = await act.tx.agents.get(sender)
+        return agent.card if agent is not None else (await introduce(act, sender)).card
+
+    async def _deliveries(
+        self,
+        act: Act,
+        message: Message,
+        recipient: Recipient,
+        policy: SendPolicy,
+        answered: Message | None,
+        due: bool,
+        n: int,
+    ) -> list[Delivery]:
+        asker = answered.sender.session if answered is not None else None
+        inboxes = places(message, recipient, policy.when_offline, asker)
+        if isinstance(inboxes, Refusal):
+            return [_line(message, n, recipient.agent, parked_inbox(recipient.agent), act.now, inboxes)]
+        number = await act.tx.agents.next_number(recipient.agent)
+        lines: list[Delivery] = []
+        for offset, inbox in enumerate(inboxes):
+            refused = None if due else await self._make_room(act, inbox, _capacity(recipient, inbox))
+            if refused is None and supersedes(message):
+                await _supersede(act, message, inbox)
+            line = _line(message, n + offset, recipient.agent, inbox, act.now, refused)
+            lines.append(line._replace(number=number))
+        return lines
+
+    async def _make_room(self, act: Act, inbox: InboxId, capacity: Capacity) -> Refusal | None:
+        """Make the inbox hold one less than its limit, or say that it is full."""
+        while await act.tx.inboxes.queued(inbox) >= capacity.limit:
+            victim = None
+            for kinds in EVICTION_ORDER[capacity.overflow]:
+                victim = victim or await act.tx.inboxes.oldest(inbox, kinds)
+            if victim is None:
+                return Refusal(RefusalCode.INBOX_FULL, f"the inbox holds its limit of {capacity.limit}")
+            await self._evict(act, victim, capacity)
+        return None
+
+    async def _evict(self, act: Act, victim: Delivery, capacity: Capacity) -> None:
+        await shift(act, victim, Move.EVICT, f"the inbox held its limit of {capacity.limit}")
+        if victim.expects_reply and victim.agent is not None:
+            copies = await act.tx.deliveries.of_message(victim.message_id)
+            if all(copy.is_terminal for copy in copies if copy.agent == victim.agent):
+                ticket = await act.tx.tickets.get(ticket_id(victim.message_id, victim.agent))
+                if ticket is not None:
+                    await report_trouble(act, ticket, Trouble.EVICTED, self._ids, self._liveness)
+
+
+async def _supersede(act: Act, message: Message, inbox: InboxId) -> None:
+    if message.scope is not None and message.subject is not None:
+        for old in await act.tx.inboxes.alike(inbox, message.sender.agent, message.scope, message.subject):
+            await shift(act, old, Move.SUPERSEDE, f"superseded by {message.id}")
+
+
+def _capacity(recipient: Recipient, inbox: InboxId) -> Capacity:
+    return next((session.capacity for session in recipient.sessions if session.inbox == inbox), recipient.card.capacity)
+
+
+def _line(
+    message: Message, n: int, agent: AgentName | None, inbox: InboxId, now: datetime, refused: Refusal | None
+) -> Delivery:
+    """Return one delivery as it begins: queued, refused, or undeliverable."""
+    state = DeliveryState.QUEUED
+    if refused is not None:
+        is_offline = refused.code is RefusalCode.NO_LIVE_SESSION
+        state = DeliveryState.UNDELIVERABLE if is_offline else DeliveryState.REFUSED
+    return Delivery(
+        id=delivery_id(message.id, n),
+        message_id=message.id,
+        inbox=inbox,
+        agent=agent,
+        state=state,
+        kind=message.kind,
+        sender=message.sender.agent,
+        expects_reply=message.expects_reply,
+        updated_at=now,
+        scope=message.scope,
+        subject=message.subject,
+        expires_at=message.expires_at,
+        reason=str(refused) if refused is not None else None,
+    )
+
+
+def _early(message: Message, n: int, recipient: Unregistered, now: datetime) -> Delivery:
+    """Return the delivery for a session id that nobody has registered: it waits for a while."""
+    until = now + UNREGISTERED_WAIT
+    line = _line(message, n, None, session_inbox(recipient.session_id), now, None)
+    return line._replace(expires_at=min(until, message.expires_at) if message.expires_at else until)
+
+
+def _ticket(message: Message, debtor: AgentName, lines: Sequence[Delivery], now: datetime) -> Ticket:
+    """Return the debt of one recipient. Where the request was refused there is none to pay, only an outcome to report;
+    where nobody was there it is owed, with the trouble noted."""
+    ticket = Ticket(
+        id=ticket_id(message.id, debtor),
+        message_id=message.id,
+        thread=message.thread,
+        asker=message.sender.agent,
+        debtor=debtor,
+        state=TicketState.OPEN,
+        opened_at=now,
+        asker_session=message.sender.session,
+        scope=message.scope,
+        subject=message.subject,
+        due_at=message.deadline,
+    )
+    if all(line.state is DeliveryState.REFUSED for line in lines):
+        return ticket_moved(ticket, TicketMove.REFUSE, now)
+    if all(line.is_terminal for line in lines):
+        return ticket._replace(trouble=Trouble.UNDELIVERABLE)
+    return ticket

@@ -1,0 +1,122 @@
+"""The act: one transaction, who acts in it, and when. Every change of the ledger is written and journalled here."""
+
+from datetime import datetime
+from typing import NamedTuple
+
+from covey.core.delivery import Delivery, Move, moved
+from covey.core.event import Action, Event
+from covey.core.identity import Identity
+from covey.core.ids import JOURNAL_TOPIC, InboxId, MessageId, inbox_topic, message_topic
+from covey.core.json import Json
+from covey.core.names import AgentName, Scope
+from covey.core.ticket import Ticket, TicketMove, TicketState, Trouble, ticket_moved
+from covey.ports.store import Transaction
+
+
+class Act(NamedTuple):
+    tx: Transaction
+    actor: Identity
+    now: datetime
+
+
+async def journal(
+    act: Act,
+    action: Action,
+    *,
+    message_id: MessageId | None = None,
+    agent: AgentName | None = None,
+    scope: Scope | None = None,
+    **details: Json,
+) -> None:
+    """Write down what happened."""
+    await act.tx.journal.append(Event(action, act.actor, act.now, message_id, agent, scope, details))
+    act.tx.ring(JOURNAL_TOPIC)
+
+
+async def shift(act: Act, delivery: Delivery, move: Move, reason: str | None = None) -> Delivery:
+    """Move a delivery along its table, and journal it."""
+    after = moved(delivery, move, act.now, reason)
+    await act.tx.deliveries.put(after)
+    await journal(
+        act,
+        Action.DELIVERY_MOVED,
+        message_id=delivery.message_id,
+        agent=delivery.agent,
+        scope=delivery.scope,
+        delivery=delivery.id,
+        **{"from": str(delivery.state), "move": str(move), "to": str(after.state)},
+        reason=reason,
+    )
+    act.tx.ring(message_topic(delivery.message_id))
+    return after
+
+
+async def place(act: Act, delivery: Delivery, inbox: InboxId) -> Delivery:
+    """Put a queued delivery into another inbox: parked with the agent, or adopted by a session."""
+    after = await act.tx.deliveries.place(delivery._replace(inbox=inbox, updated_at=act.now))
+    await journal(
+        act,
+        Action.DELIVERY_PLACED,
+        message_id=delivery.message_id,
+        agent=delivery.agent,
+        scope=delivery.scope,
+        delivery=delivery.id,
+        inbox=inbox,
+    )
+    act.tx.ring(inbox_topic(inbox))
+    return after
+
+
+async def shift_ticket(act: Act, ticket: Ticket, move: TicketMove, answer: MessageId | None = None) -> Ticket:
+    """Move a ticket along its table, and journal it; what waited for it waits no longer."""
+    after = ticket_moved(ticket, move, act.now)
+    if answer is not None:
+        after = after._replace(answer=answer)
+    await act.tx.tickets.put(after)
+    await journal(
+        act,
+        Action.TICKET_MOVED,
+        message_id=ticket.message_id,
+        agent=ticket.debtor,
+        scope=ticket.scope,
+        ticket=ticket.id,
+        **{"from": str(ticket.state), "move": str(move), "to": str(after.state)},
+        answer=answer,
+    )
+    for waiting in await act.tx.tickets.awaiting(ticket.id):
+        await pass_debt(act, waiting, None)
+    act.tx.ring(message_topic(ticket.message_id))
+    return after
+
+
+async def pass_debt(act: Act, ticket: Ticket, question: Ticket | None) -> None:
+    """Move the debt of `ticket` to the other side, which has a question to answer first; with None, move it home."""
+    await act.tx.tickets.put(ticket._replace(awaits=question.id if question else None))
+    await journal(
+        act,
+        Action.TICKET_PASSED,
+        message_id=ticket.message_id,
+        agent=question.debtor if question else ticket.debtor,
+        scope=ticket.scope,
+        ticket=ticket.id,
+        awaits=question.id if question else None,
+    )
+
+
+async def trouble(act: Act, ticket: Ticket, why: Trouble) -> Ticket:
+    """Note on an open ticket why its answer may never come. The debt stays."""
+    if ticket.state is not TicketState.OPEN or ticket.trouble is not None:
+        return ticket
+    after = ticket._replace(trouble=why)
+    await act.tx.tickets.put(after)
+    await journal(
+        act,
+        Action.TICKET_TROUBLED,
+        message_id=ticket.message_id,
+        agent=ticket.debtor,
+        scope=ticket.scope,
+        ticket=ticket.id,
+        trouble=str(why),
+    )
+    act.tx.ring(message_topic(ticket.message_id))
+    return after

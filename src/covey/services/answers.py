@@ -1,0 +1,58 @@
+"""Answers: what a response does to the debt it answers, and a question back to the debt it postpones."""
+
+from collections.abc import Sequence
+
+from covey.core.delivery import WAITING, Move
+from covey.core.ids import MessageId, ticket_id
+from covey.core.message import Kind, Message
+from covey.core.names import AgentName
+from covey.core.ticket import Ticket, TicketMove, TicketState
+from covey.services.act import Act, pass_debt, shift, shift_ticket
+
+
+async def debts_of(act: Act, message: Message) -> Sequence[Ticket]:
+    """Return the tickets that `message` may settle or postpone: its sender's for the request it replies to, not closed;
+    for the operator, everyone's."""
+    if message.in_reply_to is None:
+        return ()
+    if message.sender.is_operator:
+        tickets = await act.tx.tickets.of_message(message.in_reply_to)
+    else:
+        ticket = await act.tx.tickets.get(ticket_id(message.in_reply_to, message.sender.agent))
+        tickets = (ticket,) if ticket else ()
+    return [ticket for ticket in tickets if ticket.state is not TicketState.CLOSED]
+
+
+def is_due(message: Message, recipient: AgentName, debts: Sequence[Ticket], answered: Message | None) -> bool:
+    """Tell whether `recipient` waits for this message: an answer to its open question, or an update of its own
+    request or task. What is due passes allow rules and full inboxes."""
+    if message.kind is Kind.RESPONSE:
+        return any(ticket.asker == recipient for ticket in debts)
+    return message.kind is Kind.UPDATE and answered is not None and answered.sender.agent == recipient
+
+
+async def apply_answer(act: Act, message: Message, debts: Sequence[Ticket], *, closes: bool) -> None:
+    """Let a response answer the debts it is for. The first answer counts; a later one is only threaded."""
+    for debt in debts:
+        ticket = debt
+        if ticket.state is TicketState.OPEN:
+            ticket = await shift_ticket(act, ticket, TicketMove.ANSWER, answer=message.id)
+            await _settle_copies(act, ticket.message_id, ticket.debtor, message)
+        if closes:
+            await shift_ticket(act, ticket, TicketMove.ARCHIVE)
+
+
+async def _settle_copies(act: Act, request: MessageId, debtor: AgentName, answer: Message) -> None:
+    """The request is handled in every inbox of the debtor."""
+    for copy in await act.tx.deliveries.of_message(request):
+        if copy.agent == debtor and copy.state in WAITING:
+            is_own = copy.session is not None and copy.session == answer.sender.session
+            await shift(act, copy, Move.SETTLE, "answered" if is_own or copy.is_parked else "answered by sibling")
+
+
+async def apply_question_back(act: Act, debts: Sequence[Ticket], opened: Sequence[Ticket]) -> None:
+    """A question back to the asker, in the same thread, moves the debt to the asker until it is answered."""
+    for debt in debts:
+        question = next((ticket for ticket in opened if ticket.debtor == debt.asker), None)
+        if question is not None and debt.state is TicketState.OPEN:
+            await pass_debt(act, debt, question)

@@ -1,0 +1,21 @@
+"""Attachments: files become parts by their content, as they are when they are attached."""
+
+from covey.core.parts import FilePart
+from covey.ports.blobs import Blobs
+from covey.ports.files import Files
+
+
+class Attachments:
+    def __init__(self, blobs: Blobs, files: Files) -> None:
+        self._blobs = blobs
+        self._files = files
+
+    async def snapshot(self, path: str, media_type: str = "application/octet-stream") -> FilePart:
+        """Return a file part that keeps the file as it is now, whatever becomes of the original."""
+        loaded = await self._files.load(path)
+        digest = await self._blobs.put(loaded.content)
+        return FilePart(loaded.name, digest, len(loaded.content), media_type, loaded.path)
+
+    async def content(self, part: FilePart) -> bytes:
+        """Return the bytes of a file part."""
+        return await self._blobs.get(part.digest)

@@ -1,0 +1,168 @@
+"""Dialogue: threads, debts, the archive, the gate and the sweep."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from covey.core.authority import check_recipient, check_sender
+from covey.core.delivery import WAITING, Move
+from covey.core.errors import AlreadyArchived, DeliveryUnknown, Invalid, NotAnswered, TicketUnknown
+from covey.core.event import Action
+from covey.core.gate import Verdict, verdict
+from covey.core.identity import Identity
+from covey.core.ids import MessageId, TicketId, ticket_id
+from covey.core.message import Message
+from covey.core.names import AgentName, Scope
+from covey.core.ticket import Ticket, TicketMove, TicketState
+from covey.ports.clock import Clock
+from covey.ports.ledger import MessageFilter
+from covey.ports.store import Store, Transaction
+from covey.services.act import Act, journal, shift, shift_ticket
+from covey.services.mail import known_message
+
+
+class Swept(NamedTuple):
+    """What a sweep did."""
+
+    scope: Scope
+    messages_swept: int
+    verdict: Verdict
+
+
+class Dialogue:
+    def __init__(self, store: Store, clock: Clock) -> None:
+        self._store = store
+        self._clock = clock
+
+    async def thread(self, message_id: MessageId) -> Sequence[Message]:
+        """Return the whole thread that a message is in, causes before effects, archived and swept ones included."""
+
+        async def operation(tx: Transaction) -> Sequence[Message]:
+            message = await known_message(tx, message_id)
+            return await tx.messages.thread(message.thread)
+
+        return await self._store.read(operation)
+
+    async def find(self, wanted: MessageFilter, limit: int = 100) -> Sequence[Message]:
+        """Return the newest messages of a scope, a subject, a kind, a sender or a time, oldest of them first."""
+
+        async def operation(tx: Transaction) -> Sequence[Message]:
+            return await tx.messages.find(wanted, limit)
+
+        return await self._store.read(operation)
+
+    async def owed_by(self, agent: AgentName) -> Sequence[Ticket]:
+        """Return the answers that an agent owes, oldest first."""
+
+        async def operation(tx: Transaction) -> Sequence[Ticket]:
+            return await tx.tickets.owed_by(agent)
+
+        return await self._store.read(operation)
+
+    async def owed_to(self, agent: AgentName) -> Sequence[Ticket]:
+        """Return the answers that an agent waits for, oldest first."""
+
+        async def operation(tx: Transaction) -> Sequence[Ticket]:
+            return await tx.tickets.owed_to(agent)
+
+        return await self._store.read(operation)
+
+    async def ticket(self, ticket: TicketId) -> Ticket:
+        """Return a ticket."""
+
+        async def operation(tx: Transaction) -> Ticket:
+            return await known_ticket(tx, ticket)
+
+        return await self._store.read(operation)
+
+    async def archive(self, message_id: MessageId, actor: Identity, recipient: AgentName | None = None) -> None:
+        """Put a message away for its recipient: the actor's agent, or for the operator the one that is named.
+
+        A request that expects a reply and has none is NotAnswered, unless trouble has put an answer out of reach.
+        """
+
+        async def operation(tx: Transaction) -> None:
+            message = await known_message(tx, message_id)
+            agent = recipient or actor.agent
+            check_recipient(actor, "archive", message, agent)
+            act = Act(tx, actor, self._clock.now())
+            copies = [copy for copy in await tx.deliveries.of_message(message_id) if copy.agent == agent]
+            if not copies:
+                raise DeliveryUnknown(message_id, agent)
+            if all(copy.archived_at is not None for copy in copies):
+                raise AlreadyArchived(message_id)
+            ticket = await tx.tickets.get(ticket_id(message_id, agent))
+            if ticket is not None and ticket.state is not TicketState.CLOSED:
+                if ticket.state is TicketState.OPEN and ticket.trouble is None:
+                    raise NotAnswered(message_id)
+                await shift_ticket(act, ticket, TicketMove.ARCHIVE)
+            for copy in copies:
+                settled = await shift(act, copy, Move.SETTLE, "archived") if copy.state in WAITING else copy
+                await tx.deliveries.put(settled._replace(archived_at=act.now))
+            await journal(act, Action.DELIVERY_ARCHIVED, message_id=message_id, agent=agent, scope=message.scope)
+
+        await self._store.commit(operation)
+
+    async def waive(self, ticket: TicketId, actor: Identity) -> Ticket:
+        """Give up a debt: the asker, or the operator, wants no answer any more."""
+
+        async def operation(tx: Transaction) -> Ticket:
+            owed = await known_ticket(tx, ticket)
+            check_sender(actor, "waive the answer to", await known_message(tx, owed.message_id))
+            return await shift_ticket(Act(tx, actor, self._clock.now()), owed, TicketMove.WAIVE)
+
+        return await self._store.commit(operation)
+
+    async def gate(self, scope: Scope) -> Verdict:
+        """Judge a scope: passed, or what is still owed in it. Looking changes nothing."""
+
+        async def operation(tx: Transaction) -> Verdict:
+            return verdict(scope, await tx.tickets.owed_in(scope))
+
+        return await self._store.read(operation)
+
+    async def force(self, scope: Scope, actor: Identity, why: str) -> Verdict:
+        """Pass the gate whatever is owed: the debts are closed as forced; who, why and over what is journalled."""
+        if not why.strip():
+            raise Invalid("reason", why, "forcing the gate needs a reason")
+
+        async def operation(tx: Transaction) -> Verdict:
+            return await _force(Act(tx, actor, self._clock.now()), scope, why)
+
+        return await self._store.commit(operation)
+
+    async def sweep(self, scope: Scope, actor: Identity, force_because: str | None = None) -> Swept:
+        """Archive all messages of a scope whose gate is passed (or forced); GateClosed where it is not."""
+        if force_because is not None and not force_because.strip():
+            raise Invalid("reason", force_because, "forcing the gate needs a reason")
+
+        async def operation(tx: Transaction) -> Swept:
+            act = Act(tx, actor, self._clock.now())
+            judged = verdict(scope, await tx.tickets.owed_in(scope))
+            if not judged.passed and force_because is not None:
+                judged = await _force(act, scope, force_because)
+            judged.check()
+            for delivery in await tx.deliveries.unsettled_in(scope):
+                await shift(act, delivery, Move.SETTLE, "swept")
+            moved = await tx.messages.sweep(scope)
+            await journal(act, Action.MESSAGE_SWEPT, scope=scope, moved=moved)
+            return Swept(scope, moved, judged)
+
+        return await self._store.commit(operation)
+
+
+async def _force(act: Act, scope: Scope, why: str) -> Verdict:
+    judged = verdict(scope, await act.tx.tickets.owed_in(scope), forced=True)
+    await journal(
+        act, Action.GATE_FORCED, agent=act.actor.agent, scope=scope, why=why, over=[t.id for t in judged.owed]
+    )
+    for ticket in judged.owed:
+        await shift_ticket(act, ticket, TicketMove.FORCE)
+    return judged
+
+
+async def known_ticket(tx: Transaction, ticket: TicketId) -> Ticket:
+    """Return a ticket; TicketUnknown where there is none."""
+    found = await tx.tickets.get(ticket)
+    if found is None:
+        raise TicketUnknown(ticket)
+    return found

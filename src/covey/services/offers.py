@@ -1,0 +1,209 @@
+"""Offers: showing deliveries to a model, and what is known of whether they arrived."""
+
+from collections.abc import Collection, Sequence
+from datetime import timedelta
+from typing import NamedTuple
+
+from covey.core.delivery import Delivery, DeliveryState, Move, moved
+from covey.core.errors import DeliveryUnknown, NotYours, OfferUnknown
+from covey.core.event import Action
+from covey.core.evidence import EvidenceGrade, better
+from covey.core.identity import Identity
+from covey.core.ids import DeliveryId, MessageId, OfferId, message_topic
+from covey.core.limits import OFFER_LEASE
+from covey.core.message import Kind, Message
+from covey.core.offer import Offer, Presentation
+from covey.ports.clock import Clock, Ids
+from covey.ports.store import Store, Transaction
+from covey.services.act import Act, journal, shift
+from covey.services.directory import own_session
+from covey.services.mail import known_message
+from covey.services.upkeep import Upkeep
+
+
+class Shown(NamedTuple):
+    """A delivery and its message, as they go into a model's context."""
+
+    delivery: Delivery
+    message: Message
+
+
+class Showing(NamedTuple):
+    """An offer with what it shows, in the order of the inbox."""
+
+    offer: Offer
+    items: tuple[Shown, ...]
+
+
+class Offers:
+    def __init__(self, store: Store, clock: Clock, ids: Ids, upkeep: Upkeep) -> None:
+        self._store = store
+        self._clock = clock
+        self._ids = ids
+        self._upkeep = upkeep
+
+    async def offer(
+        self,
+        actor: Identity,
+        turn: str,
+        *,
+        presentation: Presentation = Presentation.ONCE,
+        limit: int = 64,
+        wanted: Collection[DeliveryId] | None = None,
+        lease: timedelta = OFFER_LEASE,
+    ) -> Showing | None:
+        """Take what waits in the actor's inbox, oldest first, for one showing; None where there is nothing to show.
+
+        Under `once`, what is queued; under `until_handled`, also what was in context and is not handled. What
+        another live offer of the session holds is left alone. `wanted` narrows the choice.
+        """
+
+        async def operation(tx: Transaction) -> Showing | None:
+            session = await own_session(tx, actor)
+            act = Act(tx, actor, self._clock.now())
+            await self._upkeep.mend_inbox(act, session.inbox)
+            states = {DeliveryState.QUEUED}
+            if presentation is Presentation.UNTIL_HANDLED:
+                states.add(DeliveryState.IN_CONTEXT)
+            waiting = await tx.inboxes.waiting(session.inbox, states, limit=limit if wanted is None else 10_000)
+            chosen = [d for d in waiting if wanted is None or d.id in wanted][:limit]
+            if not chosen:
+                return None
+            offer = Offer(
+                id=self._ids.offer_id(),
+                session=session.id,
+                turn=turn,
+                deliveries=tuple(d.id for d in chosen),
+                offered_at=act.now,
+                lease_until=act.now + lease,
+                presentation=presentation,
+            )
+            await tx.offers.put(offer)
+            items = [Shown(await _hold(act, d, offer), await known_message(tx, d.message_id)) for d in chosen]
+            await journal(
+                act,
+                Action.OFFER_MADE,
+                agent=session.agent,
+                offer=offer.id,
+                turn=turn,
+                deliveries=[d.id for d in chosen],
+            )
+            return Showing(offer, tuple(items))
+
+        return await self._store.commit(operation)
+
+    async def confirm(
+        self,
+        offer_id: OfferId,
+        actor: Identity,
+        grade: EvidenceGrade,
+        basis: str,
+        only: Collection[DeliveryId] | None = None,
+    ) -> Sequence[Delivery]:
+        """Record evidence that an offer, live or past, reached the model; return its deliveries as they are then."""
+
+        async def operation(tx: Transaction) -> Sequence[Delivery]:
+            act = Act(tx, actor, self._clock.now())
+            offer = await _own_offer(tx, offer_id, actor)
+            await journal(act, Action.EVIDENCE, agent=actor.agent, offer=offer.id, grade=str(grade), basis=basis)
+            after: list[Delivery] = []
+            for delivery_id in offer.deliveries:
+                delivery = await tx.deliveries.get(delivery_id)
+                if delivery is not None and (only is None or delivery_id in only):
+                    after.append(await _evidence(act, delivery, offer, grade))
+            if only is None and offer.ended_at is None:
+                await tx.offers.put(offer._replace(ended_at=act.now, end_reason="confirmed"))
+            return after
+
+        return await self._store.commit(operation)
+
+    async def named(self, message_id: MessageId, actor: Identity, basis: str) -> Sequence[Delivery]:
+        """Record that a model used a message's id in a call: it must have had the message in context."""
+
+        async def operation(tx: Transaction) -> Sequence[Delivery]:
+            act = Act(tx, actor, self._clock.now())
+            copies = [d for d in await tx.deliveries.of_message(message_id) if d.agent == actor.agent]
+            mine = [d for d in copies if d.session is not None and d.session == actor.session]
+            if not mine:
+                raise DeliveryUnknown(message_id, actor.agent)
+            await journal(
+                act,
+                Action.EVIDENCE,
+                message_id=message_id,
+                agent=actor.agent,
+                grade=str(EvidenceGrade.NAMED),
+                basis=basis,
+            )
+            after: list[Delivery] = []
+            for delivery in mine:
+                offer = await tx.offers.get(delivery.offer) if delivery.offer else None
+                after.append(await _evidence(act, delivery, offer, EvidenceGrade.NAMED))
+            return after
+
+        return await self._store.commit(operation)
+
+    async def give_back(self, offer_id: OfferId, actor: Identity, reason: str) -> Sequence[Delivery]:
+        """End an offer that did not reach the model: what it still holds is queued again. Doing it twice does
+        nothing."""
+
+        async def operation(tx: Transaction) -> Sequence[Delivery]:
+            act = Act(tx, actor, self._clock.now())
+            offer = await _own_offer(tx, offer_id, actor)
+            returned: list[Delivery] = []
+            for delivery_id in offer.deliveries:
+                delivery = await tx.deliveries.get(delivery_id)
+                if delivery is not None and delivery.offer == offer.id and delivery.state is DeliveryState.OFFERED:
+                    returned.append(await shift(act, delivery, Move.RETURN, reason))
+            if offer.ended_at is None:
+                await tx.offers.put(offer._replace(ended_at=act.now, end_reason=reason))
+                await journal(act, Action.OFFER_ENDED, agent=actor.agent, offer=offer.id, reason=reason)
+            return returned
+
+        return await self._store.commit(operation)
+
+
+async def _own_offer(tx: Transaction, offer_id: OfferId, actor: Identity) -> Offer:
+    """Return an offer that was made to a session of the actor's agent."""
+    offer = await tx.offers.get(offer_id)
+    if offer is None:
+        raise OfferUnknown(offer_id)
+    session = await tx.sessions.get(offer.session)
+    if not actor.is_operator and (session is None or session.agent != actor.agent):
+        raise NotYours("confirm an offer of", offer_id, actor.agent, session.agent if session else "its session")
+    return offer
+
+
+async def _hold(act: Act, delivery: Delivery, offer: Offer) -> Delivery:
+    """Let the offer hold a delivery. What was in context before stays in context while it is shown again."""
+    if delivery.state is DeliveryState.IN_CONTEXT:
+        return delivery
+    held = moved(delivery, Move.OFFER, act.now)._replace(offer=offer.id, lease_until=offer.lease_until)
+    await act.tx.deliveries.put(held)
+    act.tx.ring(message_topic(delivery.message_id))
+    return held
+
+
+async def _evidence(act: Act, delivery: Delivery, offer: Offer | None, grade: EvidenceGrade) -> Delivery:
+    """Apply evidence to one delivery. It counts for past offers too; what has ended is not revived by it."""
+    graded = delivery._replace(grade=better(delivery.grade, grade))
+    if delivery.is_terminal or delivery.state is DeliveryState.IN_CONTEXT:
+        if graded != delivery:
+            await act.tx.deliveries.put(graded)
+            act.tx.ring(message_topic(delivery.message_id))
+        after = graded
+    elif offer is not None and delivery.session != offer.session and asks_something(delivery):
+        # Another session has it now: the evidence is about a context that is gone, and the question is still
+        # unanswered.
+        await act.tx.deliveries.put(graded)
+        return graded
+    else:
+        after = await shift(act, graded, Move.CONFIRM, f"evidence: {grade}")
+    is_once = offer is None or offer.presentation is Presentation.ONCE
+    if after.state is DeliveryState.IN_CONTEXT and is_once and not asks_something(after):
+        after = await shift(act, after, Move.SETTLE, "shown")
+    return after
+
+
+def asks_something(delivery: Delivery) -> bool:
+    """Tell whether a delivery wants more than to be read."""
+    return delivery.expects_reply or delivery.kind is Kind.TASK

@@ -1,0 +1,137 @@
+"""From addresses to recipients: the agents a message is for, with their live sessions."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from enum import StrEnum
+from typing import NamedTuple
+
+from covey.core.address import Address, AddressKind
+from covey.core.card import Agent, Card
+from covey.core.errors import RecipientUnknown, SessionUnknown
+from covey.core.event import Action
+from covey.core.ids import SessionId
+from covey.core.names import SPACE, AgentName
+from covey.core.routing import Recipient, WhenOffline
+from covey.core.session import Session
+from covey.core.session_key import SessionKey, parse_session_key
+from covey.core.similar import closest
+from covey.ports.presence import Liveness
+from covey.services.act import Act, journal
+from covey.services.presence import live_sessions
+
+CLOSED_ROSTER = "closed-roster"
+"""The setting that makes the agents known so far the only ones that can be written to."""
+
+
+class WhenUnknown(StrEnum):
+    """What becomes of mail for a name that no agent has."""
+
+    REFUSE = "refuse"
+    REGISTER = "register"
+    """Make the name known and park its mail, unless the space has a closed roster."""
+
+
+class SendPolicy(NamedTuple):
+    """The rules a toolkit sends by."""
+
+    when_offline: WhenOffline = WhenOffline.PARK
+    when_unknown: WhenUnknown = WhenUnknown.REFUSE
+    may_await_session: bool = False
+    """Mail for a session id that nobody has registered waits for it, for a while: the peers policy."""
+    closes: bool = False
+    """A reply closes the ticket in the same step, instead of leaving it to be archived."""
+
+
+class Unregistered(NamedTuple):
+    """A session id that nobody has registered yet."""
+
+    session_id: SessionId
+
+
+async def recipients(
+    act: Act, to: Sequence[Address], sender: AgentName, policy: SendPolicy, liveness: Liveness
+) -> Sequence[Recipient | Unregistered]:
+    """Return whom the addresses mean, each agent once. An unknown one is RecipientUnknown or SessionUnknown."""
+    found: dict[AgentName | SessionId, Recipient | Unregistered] = {}
+    for address in to:
+        for recipient in await _resolve(act, address, sender, policy, liveness):
+            if isinstance(recipient, Unregistered):
+                found[recipient.session_id] = recipient
+            else:
+                found[recipient.agent] = _merged(found.get(recipient.agent), recipient)
+    return list(found.values())
+
+
+def _merged(known: Recipient | Unregistered | None, more: Recipient) -> Recipient:
+    if not isinstance(known, Recipient):
+        return more
+    sessions = {session.id: session for session in (*known.sessions, *more.sessions)}
+    return known._replace(sessions=tuple(sorted(sessions.values(), key=_age)))
+
+
+def _age(session: Session) -> tuple[datetime, SessionId]:
+    return session.joined_at, session.id
+
+
+async def _resolve(
+    act: Act, address: Address, sender: AgentName, policy: SendPolicy, liveness: Liveness
+) -> Sequence[Recipient | Unregistered]:
+    if address.kind is AddressKind.AGENT:
+        agent = await _known(act, AgentName(address.value), policy)
+        return (Recipient(agent.name, agent.card, await live_sessions(act, agent.name, liveness)),)
+    if address.kind is AddressKind.EVERYONE:
+        return await _everyone(act, sender, liveness)
+    if address.kind is AddressKind.KEY:
+        return (await _by_key(act, parse_session_key(address.value), policy, liveness),)
+    return (await _by_id(act, SessionId(address.value), policy, liveness),)
+
+
+async def _known(act: Act, name: AgentName, policy: SendPolicy) -> Agent:
+    agent = await act.tx.agents.get(name)
+    if agent is not None:
+        return agent
+    is_closed = await act.tx.settings.get(CLOSED_ROSTER) == "true"
+    if policy.when_unknown is WhenUnknown.REFUSE or is_closed or name == SPACE:
+        raise RecipientUnknown(name, closest(name, [known.name for known in await act.tx.agents.all()]))
+    return await introduce(act, name)
+
+
+async def introduce(act: Act, name: AgentName) -> Agent:
+    """Make an agent known by name alone."""
+    agent = Agent(name, Card(), act.now)
+    await act.tx.agents.put(agent)
+    await journal(act, Action.AGENT_REGISTERED, agent=name, description="")
+    return agent
+
+
+async def _everyone(act: Act, sender: AgentName, liveness: Liveness) -> Sequence[Recipient]:
+    names = dict.fromkeys(s.agent for s in await act.tx.sessions.current() if s.agent != sender)
+    found: list[Recipient] = []
+    for name in names:
+        agent = await act.tx.agents.get(name)
+        live = await live_sessions(act, name, liveness)
+        if agent is not None and live:
+            found.append(Recipient(name, agent.card, live, may_park=False))
+    return found
+
+
+async def _by_key(act: Act, key: SessionKey, policy: SendPolicy, liveness: Liveness) -> Recipient:
+    """The bare main key means the oldest live main session; any other key means just that session."""
+    agent = await _known(act, key.agent, policy)
+    live = await live_sessions(act, key.agent, liveness)
+    if key.is_main and key.main is None:
+        matching = [session for session in live if session.key.is_main][:1]
+    else:
+        matching = [session for session in live if session.key == key]
+    return Recipient(agent.name, agent.card, matching)
+
+
+async def _by_id(act: Act, session_id: SessionId, policy: SendPolicy, liveness: Liveness) -> Recipient | Unregistered:
+    session = await act.tx.sessions.get(session_id)
+    if session is None and policy.may_await_session:
+        return Unregistered(session_id)
+    if session is None:
+        raise SessionUnknown(session_id)
+    agent = await _known(act, session.agent, policy)
+    live = await live_sessions(act, session.agent, liveness)
+    return Recipient(agent.name, agent.card, [s for s in live if s.id == session_id])

@@ -1,0 +1,83 @@
+"""All services of one space, joined."""
+
+from collections.abc import Awaitable, Callable
+from typing import NamedTuple
+
+from covey.ports.blobs import Blobs
+from covey.ports.clock import Clock, Ids
+from covey.ports.files import Files
+from covey.ports.presence import Liveness
+from covey.ports.search import Search
+from covey.ports.store import Store
+from covey.ports.wakeups import Wakeups
+from covey.services.acceptance import Acceptance
+from covey.services.asks import Asks
+from covey.services.attachments import Attachments
+from covey.services.dialogue import Dialogue
+from covey.services.directory import Directory
+from covey.services.history import History
+from covey.services.identities import Identities
+from covey.services.mail import Mail
+from covey.services.offers import Offers
+from covey.services.roster import Roster
+from covey.services.upkeep import Upkeep
+from covey.services.waiting import RECHECK_SECONDS, Waiting
+
+
+class Ports(NamedTuple):
+    """What a space is made on: one adapter for each role."""
+
+    store: Store
+    wakeups: Wakeups
+    blobs: Blobs
+    search: Search
+    liveness: Liveness
+    files: Files
+    clock: Clock
+    ids: Ids
+
+
+class Services(NamedTuple):
+    directory: Directory
+    mail: Mail
+    offers: Offers
+    dialogue: Dialogue
+    asks: Asks
+    identities: Identities
+    history: History
+    attachments: Attachments
+    roster: Roster
+    upkeep: Upkeep
+    waiting: Waiting
+    clock: Clock
+
+
+def services(ports: Ports, recheck: float = RECHECK_SECONDS) -> Services:
+    """Return the services over these adapters."""
+    upkeep = Upkeep(ports.store, ports.clock, ports.ids, ports.liveness)
+    tend: Callable[[], Awaitable[object]] = upkeep.tend
+    waiting = Waiting(ports.wakeups, ports.clock, tend, recheck)
+    acceptance = Acceptance(ports.ids, ports.liveness)
+    mail = Mail(ports.store, ports.clock, ports.ids, ports.blobs, acceptance, waiting)
+    return Services(
+        directory=Directory(ports.store, ports.clock, ports.ids, ports.liveness),
+        mail=mail,
+        offers=Offers(ports.store, ports.clock, ports.ids, upkeep),
+        dialogue=Dialogue(ports.store, ports.clock),
+        asks=Asks(ports.store, ports.clock, mail, waiting),
+        identities=Identities(ports.store, ports.clock, ports.ids),
+        history=History(ports.store, ports.search),
+        attachments=Attachments(ports.blobs, ports.files),
+        roster=Roster(ports.store, ports.clock),
+        upkeep=upkeep,
+        waiting=waiting,
+        clock=ports.clock,
+    )
+
+
+async def close(ports: Ports) -> None:
+    """Let go of every adapter, in the order in which they depend on each other."""
+    await ports.wakeups.close()
+    await ports.search.close()
+    await ports.store.close()
+    ports.liveness.close()

@@ -1,0 +1,94 @@
+"""Upkeep: writing down what time has done. Anyone who is active in a space does it; the cost follows what is due."""
+
+from typing import Final, NamedTuple
+
+from covey.core.delivery import WAITING, Delivery, DeliveryState, Move, state_at
+from covey.core.identity import THE_SPACE
+from covey.core.ids import InboxId, ticket_id
+from covey.core.ticket import Trouble
+from covey.ports.clock import Clock, Ids
+from covey.ports.presence import Liveness
+from covey.ports.store import Store, Transaction
+from covey.services.act import Act, shift
+from covey.services.notices import report_trouble
+from covey.services.presence import is_live, live_sessions
+
+BATCH: Final = 500
+"""How many lapsed deliveries one transaction writes down, so that others get their turn."""
+
+
+class Tended(NamedTuple):
+    """What an upkeep found to do."""
+
+    lapsed: int
+    sessions_ended: int
+
+
+class Upkeep:
+    def __init__(self, store: Store, clock: Clock, ids: Ids, liveness: Liveness) -> None:
+        self._store = store
+        self._clock = clock
+        self._ids = ids
+        self._liveness = liveness
+
+    async def tend(self) -> Tended:
+        """End dead sessions, return lapsed offers, expire what is out of date. Writes only where there is something
+        to do."""
+        ended = await self._end_dead_sessions()
+        lapsed = 0
+        while (batch := await self._lapse_batch()) > 0:
+            lapsed += batch
+        return Tended(lapsed, ended)
+
+    async def mend_inbox(self, act: Act, inbox: InboxId) -> None:
+        """Do the same for one inbox, within a transaction that is about to use it."""
+        for delivery in await act.tx.inboxes.waiting(inbox, WAITING):
+            await self._mend(act, delivery)
+
+    async def _end_dead_sessions(self) -> int:
+        async def look(tx: Transaction) -> list[str]:
+            now = self._clock.now()
+            return [s.agent for s in await tx.sessions.current() if not is_live(s, self._liveness, now)]
+
+        async def operation(tx: Transaction) -> None:
+            act = Act(tx, THE_SPACE, self._clock.now())
+            for agent in dict.fromkeys(s.agent for s in await tx.sessions.current()):
+                await live_sessions(act, agent, self._liveness)
+
+        dead = await self._store.read(look)
+        if dead:
+            await self._store.commit(operation)
+        return len(dead)
+
+    async def _lapse_batch(self) -> int:
+        async def look(tx: Transaction) -> bool:
+            return bool(await tx.deliveries.lapsed(self._clock.now(), 1))
+
+        async def operation(tx: Transaction) -> int:
+            act = Act(tx, THE_SPACE, self._clock.now())
+            due = await tx.deliveries.lapsed(act.now, BATCH)
+            for delivery in due:
+                await self._mend(act, delivery)
+            return len(due)
+
+        return await self._store.commit(operation) if await self._store.read(look) else 0
+
+    async def _mend(self, act: Act, delivery: Delivery) -> None:
+        state = state_at(delivery, act.now)
+        if state is delivery.state:
+            return
+        mending = act._replace(actor=THE_SPACE)
+        if delivery.state is DeliveryState.OFFERED:
+            delivery = await shift(mending, delivery, Move.RETURN, "its lease ended")
+        if state is DeliveryState.EXPIRED:
+            delivery = await shift(mending, delivery, Move.EXPIRE, "its time had passed")
+            await self._report_expiry(mending, delivery)
+
+    async def _report_expiry(self, act: Act, delivery: Delivery) -> None:
+        if not delivery.expects_reply or delivery.agent is None:
+            return
+        copies = await act.tx.deliveries.of_message(delivery.message_id)
+        if all(copy.is_terminal for copy in copies if copy.agent == delivery.agent):
+            ticket = await act.tx.tickets.get(ticket_id(delivery.message_id, delivery.agent))
+            if ticket is not None:
+                await report_trouble(act, ticket, Trouble.EXPIRED, self._ids, self._liveness)

@@ -1,0 +1,42 @@
+"""Waiting: look, sleep until something rings or a while has passed, look again. A lost ring costs time, nothing
+else."""
+
+from collections.abc import Awaitable, Callable, Collection
+from typing import Final, TypeVar
+
+from covey.core.ids import Topic
+from covey.ports.clock import Clock
+from covey.ports.wakeups import Wakeups
+
+T = TypeVar("T")
+
+RECHECK_SECONDS: Final = 2.0
+"""How long a waiter that heard nothing sleeps before it looks for itself."""
+
+
+class Waiting:
+    def __init__(
+        self,
+        wakeups: Wakeups,
+        clock: Clock,
+        tend: Callable[[], Awaitable[object]],
+        recheck: float = RECHECK_SECONDS,
+    ) -> None:
+        self._wakeups = wakeups
+        self._clock = clock
+        self._tend = tend
+        self._recheck = recheck
+
+    async def until(
+        self, topics: Collection[Topic], look: Callable[[], Awaitable[T | None]], timeout: float
+    ) -> T | None:
+        """Return what `look` finds, or None when `timeout` seconds have passed. It listens before it looks first."""
+        async with self._wakeups.listen(topics) as bell:
+            ends_at = self._clock.monotonic() + timeout
+            while (found := await look()) is None:
+                left = ends_at - self._clock.monotonic()
+                if left <= 0:
+                    return None
+                if not await bell.wait(min(left, self._recheck)):
+                    await self._tend()
+            return found

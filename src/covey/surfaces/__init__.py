@@ -1,0 +1,1 @@
+"""Ways in: each surface translates and decides nothing."""

@@ -1,0 +1,1 @@
+"""The Python API: `covey.open`, spaces, members, inboxes and receipts."""

@@ -1,0 +1,121 @@
+"""A member's inbox: an async iterator that a push wakes; reading never consumes."""
+
+from collections.abc import AsyncIterator, Sequence
+from typing import Unpack
+
+from covey.core.delivery import Delivery as Record
+from covey.core.delivery import DeliveryState
+from covey.core.identity import Identity
+from covey.core.ids import InboxId, MessageId, inbox_topic
+from covey.core.message import Message
+from covey.core.parts import FilePart
+from covey.services.mail import InboxFilter, Item
+from covey.services.space import Services
+from covey.surfaces.python.options import MessageOptions
+from covey.surfaces.python.receipt import Receipt
+from covey.surfaces.python.replies import reply_to
+
+WAIT_SECONDS = 3600.0
+"""How long the iterator waits at a time; it then waits again."""
+
+
+class Delivery:
+    """One message in one inbox, with what its recipient can do about it."""
+
+    def __init__(self, item: Item, services: Services, actor: Identity) -> None:
+        self._item = item
+        self._services = services
+        self._actor = actor
+
+    @property
+    def message(self) -> Message:
+        return self._item.message
+
+    @property
+    def record(self) -> Record:
+        """The ledger's entry: id, seq, number, evidence."""
+        return self._item.delivery
+
+    @property
+    def id(self) -> MessageId:
+        """The message's id."""
+        return self._item.message.id
+
+    @property
+    def text(self) -> str:
+        return self._item.message.text
+
+    @property
+    def sender(self) -> Identity:
+        """Who sent it, and how sure the space is of that."""
+        return self._item.message.sender
+
+    @property
+    def state(self) -> DeliveryState:
+        """Its state when it was looked at."""
+        return self._item.state
+
+    @property
+    def number(self) -> int:
+        """Its number for the recipient agent: 1, 2, 3…"""
+        return self._item.delivery.number
+
+    async def reply(self, text: str, *, close: bool = False, **options: Unpack[MessageOptions]) -> Receipt:
+        """Answer it. With `close` the debt is closed too, instead of waiting to be archived."""
+        return await reply_to(self._services, self._actor, self.id, text, options, close=close)
+
+    async def handle(self) -> None:
+        """Mark it as handled."""
+        await self._services.mail.settle(self.id, self._actor, "handled")
+
+    async def dismiss(self) -> None:
+        """Put it aside. A debt it carries stays owed."""
+        await self._services.mail.settle(self.id, self._actor, "dismissed")
+
+    async def archive(self) -> None:
+        """Put it away; a request must have been answered."""
+        await self._services.dialogue.archive(self.id, self._actor)
+
+    async def file(self, part: FilePart) -> bytes:
+        """Return the content of one of its file parts."""
+        return await self._services.attachments.content(part)
+
+    def __repr__(self) -> str:
+        return f"<Delivery #{self.number} {self.message.kind} from {self.sender}: {self.state}>"
+
+
+class Inbox:
+    """What waits for one session. Iterating yields each delivery once, in the order of arrival, and waits for more."""
+
+    def __init__(self, inbox: InboxId, services: Services, actor: Identity) -> None:
+        self._inbox = inbox
+        self._services = services
+        self._actor = actor
+        self._after = 0
+
+    async def peek(self, wanted: InboxFilter | None = None) -> Sequence[Delivery]:
+        """Return all that waits, without waiting and without changing anything."""
+        return [self._delivery(item) for item in await self._services.mail.peek_inbox(self._inbox, wanted)]
+
+    async def next(self, timeout: float) -> Delivery | None:
+        """Return the next delivery that this inbox object has not yielded yet, or None after `timeout` seconds."""
+        wanted = InboxFilter(states={DeliveryState.QUEUED})
+
+        async def look() -> Item | None:
+            items = await self._services.mail.peek_inbox(self._inbox, wanted, self._after, 1)
+            return items[0] if items else None
+
+        item = await self._services.waiting.until([inbox_topic(self._inbox)], look, timeout)
+        if item is None:
+            return None
+        self._after = item.delivery.seq
+        return self._delivery(item)
+
+    async def __aiter__(self) -> AsyncIterator[Delivery]:
+        while True:
+            delivery = await self.next(WAIT_SECONDS)
+            if delivery is not None:
+                yield delivery
+
+    def _delivery(self, item: Item) -> Delivery:
+        return Delivery(item, self._services, self._actor)

@@ -1,0 +1,169 @@
+"""A member: one session of an agent, as a Python program holds it."""
+
+from collections.abc import Collection, Sequence
+from datetime import timedelta
+from typing import Literal, Unpack
+
+from covey.core.delivery import Delivery as Record
+from covey.core.evidence import EvidenceGrade
+from covey.core.gate import Verdict
+from covey.core.identity import Identity
+from covey.core.ids import DeliveryId, parse_message_id, parse_offer_id, parse_ticket_id
+from covey.core.limits import OFFER_LEASE
+from covey.core.message import Kind
+from covey.core.names import AgentName, parse_scope
+from covey.core.offer import Presentation
+from covey.core.outcome import Outcome
+from covey.core.parts import FilePart
+from covey.core.session import Activity, Session
+from covey.core.ticket import Ticket
+from covey.services.dialogue import Swept
+from covey.services.directory import Joined
+from covey.services.offers import Showing
+from covey.services.space import Services
+from covey.surfaces.python.inbox import Inbox
+from covey.surfaces.python.options import MessageOptions, draft_from, policy_from
+from covey.surfaces.python.receipt import GradeName, Receipt
+from covey.surfaces.python.replies import reply_to
+
+KindName = Literal["notify", "request", "update"]
+
+
+class Member:
+    """Returned by `space.join`. It sends, asks, answers and reads in the name of its agent until it leaves."""
+
+    def __init__(self, joined: Joined, services: Services) -> None:
+        self._joined = joined
+        self._services = services
+        self.inbox = Inbox(joined.session.inbox, services, joined.identity)
+
+    @property
+    def name(self) -> AgentName:
+        return self._joined.session.agent
+
+    @property
+    def session(self) -> Session:
+        """The session as it was when it joined: its id, key and label."""
+        return self._joined.session
+
+    @property
+    def identity(self) -> Identity:
+        return self._joined.identity
+
+    @property
+    def secret(self) -> str:
+        """What proves the session to another process that acts for it."""
+        return self._joined.secret
+
+    async def send(
+        self, to: str | Sequence[str], text: str, *, kind: KindName = "notify", **options: Unpack[MessageOptions]
+    ) -> Receipt:
+        """Send to an agent, a session, several of them, or everyone (*). When this returns, the message is durable.
+
+        A request sent this way expects a reply but is not waited for; `ask` waits.
+        """
+        parsed = Kind(kind)
+        draft = draft_from(parsed, to, text, options, self._services.clock.now(), expects_reply=parsed is Kind.REQUEST)
+        return Receipt(await self._services.mail.send(draft, self.identity, policy_from(options)), self._services.mail)
+
+    async def ask(self, to: str, text: str, *, timeout: float = 30.0, **options: Unpack[MessageOptions]) -> Outcome:
+        """Ask an agent and wait for the answer. A wait that runs out is an outcome with a ticket to resume by."""
+        draft = draft_from(Kind.REQUEST, to, text, options, self._services.clock.now(), expects_reply=True)
+        return await self._services.asks.ask(draft, self.identity, policy_from(options), timeout)
+
+    async def resume(self, ticket: str, *, timeout: float = 30.0) -> Outcome:
+        """Wait again for the answer to an earlier question of this agent."""
+        return await self._services.asks.resume(parse_ticket_id(ticket), self.identity, timeout)
+
+    async def reply(
+        self, message_id: str, text: str, *, close: bool = False, **options: Unpack[MessageOptions]
+    ) -> Receipt:
+        """Answer a message by its id. With `close` the debt is closed too."""
+        return await reply_to(self._services, self.identity, message_id, text, options, close=close)
+
+    async def attach(self, path: str, media_type: str = "application/octet-stream") -> FilePart:
+        """Return a snapshot of a file, to be sent with `files=[…]`."""
+        return await self._services.attachments.snapshot(path, media_type)
+
+    async def receipt(self, message_id: str) -> Receipt:
+        """Return the receipt of any message."""
+        return Receipt(await self._services.mail.receipt(parse_message_id(message_id)), self._services.mail)
+
+    async def handle(self, message_id: str) -> None:
+        """Mark this agent's copy of a message as handled."""
+        await self._services.mail.settle(parse_message_id(message_id), self.identity, "handled")
+
+    async def dismiss(self, message_id: str) -> None:
+        """Put a message aside. A debt it carries stays owed."""
+        await self._services.mail.settle(parse_message_id(message_id), self.identity, "dismissed")
+
+    async def archive(self, message_id: str) -> None:
+        """Put a message away; a request must have been answered."""
+        await self._services.dialogue.archive(parse_message_id(message_id), self.identity)
+
+    async def withdraw(self, message_id: str) -> Receipt:
+        """Take back what this agent sent, where nobody was shown it yet."""
+        record = await self._services.mail.withdraw(parse_message_id(message_id), self.identity)
+        return Receipt(record, self._services.mail)
+
+    async def waive(self, ticket: str) -> Ticket:
+        """Want no answer any more."""
+        return await self._services.dialogue.waive(parse_ticket_id(ticket), self.identity)
+
+    async def owed(self) -> Sequence[Ticket]:
+        """Return the answers that this agent owes, oldest first."""
+        return await self._services.dialogue.owed_by(self.name)
+
+    async def gate(self, scope: str, *, force_because: str | None = None) -> Verdict:
+        """Judge a scope; with a reason, force it."""
+        parsed = parse_scope(scope)
+        if force_because is None:
+            return await self._services.dialogue.gate(parsed)
+        return await self._services.dialogue.force(parsed, self.identity, force_because)
+
+    async def sweep(self, scope: str, *, force_because: str | None = None) -> Swept:
+        """Archive all messages of a scope that owes nothing."""
+        return await self._services.dialogue.sweep(parse_scope(scope), self.identity, force_because)
+
+    async def offer(
+        self,
+        turn: str,
+        *,
+        presentation: Literal["once", "until_handled"] = "once",
+        limit: int = 64,
+        lease: timedelta = OFFER_LEASE,
+    ) -> Showing | None:
+        """Take what waits for one showing to a model; None where nothing waits."""
+        return await self._services.offers.offer(
+            self.identity, turn, presentation=Presentation(presentation), limit=limit, lease=lease
+        )
+
+    async def confirm(
+        self, offer_id: str, grade: GradeName, basis: str, only: Collection[DeliveryId] | None = None
+    ) -> Sequence[Record]:
+        """Record evidence that an offer, live or past, reached the model."""
+        offer = parse_offer_id(offer_id)
+        return await self._services.offers.confirm(offer, self.identity, EvidenceGrade(grade), basis, only)
+
+    async def give_back(self, offer_id: str, reason: str = "not shown") -> None:
+        """End an offer that did not reach the model."""
+        await self._services.offers.give_back(parse_offer_id(offer_id), self.identity, reason)
+
+    async def set_busy(self, busy: bool = True) -> None:
+        """Say that this session is busy, or idle again."""
+        await self._services.directory.set_activity(self.identity, Activity.BUSY if busy else Activity.IDLE)
+
+    async def set_status(self, status: str) -> None:
+        """Say what this agent is doing."""
+        await self._services.directory.set_status(self.identity, status)
+
+    async def heartbeat(self) -> None:
+        """Show a sign of life: the leases of the session and of its offers begin anew."""
+        await self._services.directory.heartbeat(self.identity)
+
+    async def leave(self) -> None:
+        """End the session. What it leaves unhandled waits for the agent's next one. Leaving twice does nothing."""
+        await self._services.directory.leave(self.identity)
+
+    def __repr__(self) -> str:
+        return f"<Member {self.name} {self.session.key}>"

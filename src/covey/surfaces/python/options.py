@@ -1,0 +1,116 @@
+"""What a Python caller may say of a message, parsed into a draft and a policy."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import Literal, TypedDict, TypeVar
+
+from covey.core.address import parse_address
+from covey.core.draft import Draft
+from covey.core.errors import Invalid
+from covey.core.ids import parse_correlation_id, parse_message_id
+from covey.core.json import Json
+from covey.core.message import Callback, Kind
+from covey.core.names import parse_scope, parse_subject
+from covey.core.parts import DataPart, FilePart, Part, TextPart
+from covey.core.routing import WhenOffline
+from covey.core.times import aware
+from covey.services.recipients import SendPolicy, WhenUnknown
+
+T = TypeVar("T")
+
+
+class MessageOptions(TypedDict, total=False):
+    """Everything that `send`, `ask` and `reply` understand besides the recipient and the text."""
+
+    id: str
+    """Send again with the same id and nothing happens twice."""
+    subject: str
+    scope: str
+    round: int
+    data: Json
+    """A data part beside the text."""
+    files: Sequence[FilePart]
+    """Snapshots made by `attach`."""
+    relaying: str
+    """The id of the message that this one passes on; it spends a hop of it."""
+    correlation_id: str
+    callback: tuple[str, str]
+    """Channel and conversation that results belong to."""
+    deadline: datetime
+    expires_at: datetime
+    expires_in: timedelta
+    traceparent: str
+    metadata: Mapping[str, Json]
+    when_offline: Literal["park", "refuse"]
+    when_unknown: Literal["refuse", "register"]
+    await_session: bool
+    """Let mail for a session id that nobody has registered wait for it."""
+
+
+def draft_from(
+    kind: Kind,
+    to: str | Sequence[str],
+    text: str,
+    options: MessageOptions,
+    now: datetime,
+    *,
+    expects_reply: bool = False,
+    in_reply_to: str | None = None,
+) -> Draft:
+    """Return the draft that a call describes; a wrong value is Invalid, and says which."""
+    recipients = [to] if isinstance(to, str) else list(to)
+    callback = options.get("callback")
+    expires_at = options.get("expires_at")
+    if "expires_in" in options:
+        expires_at = now + options["expires_in"]
+    return Draft(
+        kind=kind,
+        to=tuple(parse_address(recipient) for recipient in recipients),
+        parts=_parts(text, options),
+        id=parse_message_id(options["id"]) if "id" in options else None,
+        subject=parse_subject(options["subject"]) if "subject" in options else None,
+        scope=parse_scope(options["scope"]) if "scope" in options else None,
+        round=_round(options["round"]) if "round" in options else None,
+        in_reply_to=parse_message_id(in_reply_to) if in_reply_to is not None else None,
+        relaying=parse_message_id(options["relaying"]) if "relaying" in options else None,
+        correlation_id=parse_correlation_id(options["correlation_id"]) if "correlation_id" in options else None,
+        expects_reply=expects_reply,
+        callback=Callback(*callback) if callback is not None else None,
+        deadline=aware(options["deadline"]) if "deadline" in options else None,
+        expires_at=aware(expires_at) if expires_at is not None else None,
+        traceparent=options.get("traceparent"),
+        metadata=options.get("metadata", {}),
+    )
+
+
+def policy_from(options: MessageOptions, *, closes: bool = False) -> SendPolicy:
+    """Return the policy that a call asks for."""
+    return SendPolicy(
+        when_offline=_choice(WhenOffline, options.get("when_offline", "park"), "when_offline"),
+        when_unknown=_choice(WhenUnknown, options.get("when_unknown", "refuse"), "when_unknown"),
+        may_await_session=options.get("await_session", False),
+        closes=closes,
+    )
+
+
+def _parts(text: object, options: MessageOptions) -> tuple[Part, ...]:
+    if not isinstance(text, str):
+        raise Invalid("text", text, "use a text")
+    parts: list[Part] = [TextPart(text)]
+    if "data" in options:
+        parts.append(DataPart(options["data"]))
+    parts.extend(options.get("files", ()))
+    return tuple(parts)
+
+
+def _round(value: object) -> int:
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise Invalid("round", value, "use a whole number of 0 or more")
+    return value
+
+
+def _choice(kind: type[T], value: str, what: str) -> T:
+    try:
+        return kind(value)  # pyright: ignore[reportCallIssue]  # an enum is called with its value
+    except ValueError:
+        raise Invalid(what, value, "see the documentation for the choices") from None

@@ -1,0 +1,145 @@
+"""A space, opened: the door to everything else."""
+
+from collections.abc import AsyncIterator, Mapping, Sequence
+from datetime import timedelta
+from types import TracebackType
+from typing import Literal, Self
+
+from covey.core.capacity import PEERS_CAPACITY, parse_capacity
+from covey.core.card import Card, parse_card
+from covey.core.event import Event
+from covey.core.gate import Verdict
+from covey.core.ids import JOURNAL_TOPIC, parse_message_id, parse_session_id
+from covey.core.json import Json
+from covey.core.limits import PRESENCE_LEASE
+from covey.core.message import Message
+from covey.core.names import parse_agent_name, parse_label, parse_scope
+from covey.core.session import SessionKind
+from covey.core.store_url import StoreUrl
+from covey.ports.journal import EventFilter
+from covey.services.directory import AgentView, JoinRequest
+from covey.services.history import Found
+from covey.services.space import Ports, Services, close, services
+from covey.surfaces.python.member import Member
+from covey.surfaces.python.receipt import Receipt
+from covey.wiring import connect, locate
+
+FOLLOW_SECONDS = 3600.0
+PAGE = 500
+
+
+class Space:
+    """A set of agents that can see each other, with one store. Use it as `async with covey.open() as space`."""
+
+    def __init__(self, url: StoreUrl, roots: Sequence[str]) -> None:
+        self._url = url
+        self._roots = roots
+        self._members: list[Member] = []
+        self._ports: Ports | None = None
+
+    @property
+    def url(self) -> str:
+        return str(self._url)
+
+    @property
+    def services(self) -> Services:
+        """The services behind this face, for programs that need more than it shows."""
+        if self._ports is None:
+            raise RuntimeError("the space is not open: use `async with covey.open() as space`")
+        return self._services
+
+    async def __aenter__(self) -> Self:
+        self._ports = connect(self._url, self._roots)
+        self._services = services(self._ports)
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        ports, self._ports = self._ports, None
+        if ports is None:
+            return
+        try:
+            for member in self._members:
+                await member.leave()
+        finally:
+            await close(ports)
+
+    async def join(
+        self,
+        name: str | None = None,
+        *,
+        card: Card | Mapping[str, Json] | None = None,
+        label: str | None = None,
+        session_id: str | None = None,
+        kind: Literal["attached", "client", "leased"] = "attached",
+        client_pid: int | None = None,
+        inbox_limit: int | None = None,
+        inbox_overflow: Literal["hold", "evict-oldest", "first-in-first-out"] = "hold",
+        lease: timedelta = PRESENCE_LEASE,
+    ) -> Member:
+        """Start a session of the agent `name`, or of a new one with an automatic name. Mail that waited is there."""
+        wish = JoinRequest(
+            name=parse_agent_name(name) if name is not None else None,
+            card=card if card is None or isinstance(card, Card) else parse_card(card),
+            kind=SessionKind(kind),
+            session_id=parse_session_id(session_id) if session_id is not None else None,
+            label=parse_label(label) if label is not None else None,
+            client_pid=client_pid,
+            capacity=parse_capacity(inbox_limit, inbox_overflow) if inbox_limit is not None else None,
+            lease=lease,
+        )
+        if inbox_limit is None and inbox_overflow == "first-in-first-out":
+            wish = wish._replace(capacity=PEERS_CAPACITY)
+        member = Member(await self.services.directory.join(wish), self.services)
+        self._members.append(member)
+        return member
+
+    async def agents(self) -> Sequence[AgentView]:
+        """Return every agent as it is now: its card, and whether it is idle, busy or offline."""
+        return await self.services.directory.agents()
+
+    async def agent(self, name: str) -> AgentView:
+        """Return one agent as it is now."""
+        return await self.services.directory.agent(parse_agent_name(name))
+
+    async def thread(self, message_id: str) -> Sequence[Message]:
+        """Return the whole dialogue that a message is in."""
+        return await self.services.dialogue.thread(parse_message_id(message_id))
+
+    async def gate(self, scope: str) -> Verdict:
+        """Judge a scope: passed, or what is still owed."""
+        return await self.services.dialogue.gate(parse_scope(scope))
+
+    async def receipt(self, message_id: str) -> Receipt:
+        """Return what has become of a message."""
+        return Receipt(await self.services.mail.receipt(parse_message_id(message_id)), self.services.mail)
+
+    async def search(self, words: str, limit: int = 20) -> Sequence[Found]:
+        """Return the messages that have all the words, best first."""
+        return await self.services.history.search(words, limit)
+
+    async def journal(
+        self, after: int = 0, *, wanted: EventFilter | None = None, follow: bool = False
+    ) -> AsyncIterator[Event]:
+        """Yield what happened after a position, oldest first; with `follow`, go on as more happens."""
+
+        async def look() -> Sequence[Event] | None:
+            return await self.services.history.read(after, PAGE, wanted) or None
+
+        while True:
+            page = await self.services.waiting.until([JOURNAL_TOPIC], look, FOLLOW_SECONDS if follow else 0)
+            for event in page or ():
+                yield event
+                after = event.position
+            if not page and not follow:
+                return
+
+
+def open(url: str | None = None, *, roots: Sequence[str] | None = None) -> Space:
+    """Return the space at `url`, to be entered with `async with`.
+
+    Without a URL: the nearest .covey/covey.db from the working directory upwards, else the one in the home directory.
+    `roots` are the folders that files may be attached from; by default the working directory.
+    """
+    return Space(locate(url), roots if roots is not None else ["."])
