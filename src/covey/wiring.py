@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Sequence
+from typing import Literal
 
 from covey.adapters.system.clock import SystemClock
 from covey.adapters.system.files import RootedFiles
@@ -35,15 +36,42 @@ def connect(url: StoreUrl, roots: Sequence[str]) -> Ports:
     if url.engine is Engine.MEMORY:
         return _memory(roots)
     from covey.adapters.blobfiles.blobs import BlobFiles
-    from covey.adapters.doorbell.wakeups import DoorbellWakeups
-    from covey.adapters.sqlite.group_commit import GroupCommit
-    from covey.adapters.sqlite.search import SqliteSearch
+    from covey.adapters.doorbell.folders import runtime_folder
+    from covey.adapters.doorbell.listen import DoorbellWakeups
+    from covey.adapters.sqlite.group import GroupCommit
+    from covey.adapters.sqlite.search_lane import ThreadedSearch
 
     path = os.path.abspath(os.path.expanduser(url.place))
     folder = os.path.dirname(path)
-    wakeups = DoorbellWakeups(path)
+    wakeups = DoorbellWakeups(path, runtime_folder(os.environ))
     return Ports(
-        store=GroupCommit(path, ring=wakeups.ring, synchronous=url.options.get("synchronous", "full")),
+        store=GroupCommit(path, ring=wakeups.ring, synchronous=_synchronous(url)),
+        wakeups=wakeups,
+        blobs=BlobFiles(folder),
+        search=ThreadedSearch(path),
+        liveness=SystemLiveness(folder),
+        files=RootedFiles(roots),
+        clock=SystemClock(),
+        ids=SystemIds(),
+    )
+
+
+def connect_inline(url: StoreUrl, roots: Sequence[str]) -> Ports:
+    """Return the adapters of a space for a short-lived program: everything happens in the calling thread and nothing ever
+    suspends. It can ring, but not listen."""
+    if url.engine is Engine.MEMORY:
+        return _memory(roots)
+    from covey.adapters.blobfiles.blobs import BlobFiles
+    from covey.adapters.doorbell.folders import runtime_folder
+    from covey.adapters.doorbell.ring_only import RingOnly
+    from covey.adapters.sqlite.search import SqliteSearch
+    from covey.adapters.sqlite.store import SqliteStore
+
+    path = os.path.abspath(os.path.expanduser(url.place))
+    folder = os.path.dirname(path)
+    wakeups = RingOnly(path, runtime_folder(os.environ))
+    return Ports(
+        store=SqliteStore(path, ring=wakeups.ring, synchronous=_synchronous(url)),
         wakeups=wakeups,
         blobs=BlobFiles(folder),
         search=SqliteSearch(path),
@@ -52,6 +80,10 @@ def connect(url: StoreUrl, roots: Sequence[str]) -> Ports:
         clock=SystemClock(),
         ids=SystemIds(),
     )
+
+
+def _synchronous(url: StoreUrl) -> Literal["full", "normal"]:
+    return "normal" if url.options.get("synchronous") == "normal" else "full"
 
 
 def _memory(roots: Sequence[str]) -> Ports:

@@ -119,6 +119,11 @@ class Delivery(NamedTuple):
     def is_terminal(self) -> bool:
         return self.state in TERMINAL
 
+    @property
+    def has_arrived(self) -> bool:
+        """Whether its inbox holds it, or held it until it was handled."""
+        return self.state in WAITING or self.state is DeliveryState.HANDLED
+
 
 def moved(delivery: Delivery, move: Move, at: datetime, reason: str | None = None) -> Delivery:
     """Return the delivery after `move`; a move that the table does not have is IllegalMove."""

@@ -106,7 +106,9 @@ def path(
         return INITIAL_HOPS - 1, (sender,)
     if relayed.hops_left <= 0:
         raise HopsExhausted(relayed.id)
-    return relayed.hops_left - 1, (*relayed.trace, sender)
+    # Who passes on an answer to its own message stands on the path already.
+    trace = relayed.trace if sender in relayed.trace else (*relayed.trace, sender)
+    return relayed.hops_left - 1, trace
 
 
 def is_back_to(address: Address, answered: Message) -> bool:

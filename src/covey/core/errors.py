@@ -18,13 +18,13 @@ CoveyError
 │   ├── SessionEnded        acting for a session that has ended
 │   └── FileOutsideRoots    a file part from a folder that was not declared
 ├── NotFound            what was named is not there
-│   ├── RecipientUnknown
-│   ├── MessageUnknown
-│   ├── SessionUnknown
-│   ├── TicketUnknown
-│   ├── OfferUnknown
-│   ├── DeliveryUnknown
-│   └── BlobMissing
+│   ├── RecipientUnknown    no agent has that name
+│   ├── MessageUnknown      no message has that id
+│   ├── SessionUnknown      no session has that id
+│   ├── TicketUnknown       no ticket has that id
+│   ├── OfferUnknown        no offer has that id
+│   ├── DeliveryUnknown     the message was never delivered to that agent
+│   └── BlobMissing         the content of a file part is gone, or is not what it was
 └── Unavailable         the space can't answer now
     ├── StoreBusy           another process holds the store too long (retry)
     ├── StoreFull           no room on the disk (retry when there is)

@@ -1,12 +1,14 @@
 """Instants on the wire: UTC, microseconds, one fixed form that sorts as text."""
 
 from datetime import UTC, datetime
+from functools import lru_cache
 
 from covey.core.errors import Invalid
 
 
+@lru_cache(maxsize=256)
 def format_instant(at: datetime) -> str:
-    """Return `at` as 2026-04-30T14:00:00.000000+00:00."""
+    """Return `at` as 2026-04-30T14:00:00.000000+00:00. One commit writes the same instant several times, hence the cache."""
     return at.astimezone(UTC).isoformat(timespec="microseconds")
 
 
@@ -25,4 +27,7 @@ def aware(at: datetime) -> datetime:
     """Return `at` in UTC; a time without a zone is refused because nobody knows when it is."""
     if at.tzinfo is None:
         raise Invalid("time", at.isoformat(), "it needs a zone")
-    return at.astimezone(UTC)
+    try:
+        return at.astimezone(UTC)
+    except OverflowError:
+        raise Invalid("time", at.isoformat(), "in UTC it is before year 1 or after year 9999") from None

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable, Mapping, Sequence
 from enum import StrEnum
+from math import isfinite
 from typing import TypeVar, cast
 
 from covey.core.address import Address, parse_address
@@ -22,8 +23,20 @@ E = TypeVar("E", bound=StrEnum)
 WIRE_VERSION = 1
 
 
+def _finite(text: str) -> float:
+    """Return a number of JSON, which has none that is infinite or not a number."""
+    number = float(text)
+    if not isfinite(number):
+        raise ValueError(text)
+    return number
+
+
+_read = json.JSONDecoder(parse_constant=_finite, parse_float=_finite).decode
+_write = json.JSONEncoder(ensure_ascii=False, allow_nan=False, check_circular=False, separators=(",", ":")).encode
+
+
 def encode(message: Message) -> str:
-    """Return the message as one line of JSON; absent fields stay absent."""
+    """Return the message as one line of JSON, without absent fields, and without a thread or root of its own id."""
     sender = message.sender
     document: dict[str, Json] = {
         "v": WIRE_VERSION,
@@ -33,14 +46,16 @@ def encode(message: Message) -> str:
         if sender.session
         else {"agent": sender.agent, "grade": sender.grade},
         "to": [address.value for address in message.to],
-        "parts": [_encode_part(part) for part in message.parts],
+        "parts": [encode_part(part) for part in message.parts],
         "created_at": format_instant(message.created_at),
-        "thread": message.thread,
-        "root": message.root,
         "expects_reply": message.expects_reply,
         "ttl": message.hops_left,
         "trace": message.trace,
     }
+    if message.thread != message.id:
+        document["thread"] = message.thread
+    if message.root != message.id:
+        document["root"] = message.root
     if message.subject is not None:
         document["subject"] = message.subject
     if message.scope is not None:
@@ -70,10 +85,15 @@ def encode(message: Message) -> str:
 
 def decode(document: str | bytes) -> Message:
     """Return the message that a line of JSON stands for."""
-    if len(document) > MAX_ENVELOPE_BYTES:
-        raise MessageTooLarge(len(document), MAX_ENVELOPE_BYTES)
     try:
-        data: object = json.loads(document)
+        size = len(document) if isinstance(document, bytes) else len(document.encode())
+        if size > MAX_ENVELOPE_BYTES:
+            raise MessageTooLarge(size, MAX_ENVELOPE_BYTES)
+        text = document.decode() if isinstance(document, bytes) else document
+        data: object = _read(text)
+        if "\\u" in text:
+            # An escape can stand for half a character, which no store and no terminal takes.
+            _write(data).encode()
     except (ValueError, RecursionError):
         raise Invalid("message", document[:40], "it is not JSON") from None
     if not isinstance(data, dict):
@@ -83,7 +103,7 @@ def decode(document: str | bytes) -> Message:
 
 def _dump(document: Mapping[str, Json]) -> str:
     try:
-        text = json.dumps(document, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+        text = _write(document)
         size = len(text.encode())
     except UnicodeEncodeError:
         raise Invalid("text", "…", "it has characters that are not valid Unicode") from None
@@ -94,7 +114,8 @@ def _dump(document: Mapping[str, Json]) -> str:
     return text
 
 
-def _encode_part(part: Part) -> Json:
+def encode_part(part: Part) -> Json:
+    """Return one part of a message as JSON data."""
     if isinstance(part, TextPart):
         return {"type": "text", "text": part.text}
     if isinstance(part, DataPart):
@@ -163,11 +184,12 @@ def _decode_part(item: Json) -> Part:
                 raise Invalid("part", item, "a data part has data")
             return DataPart(item["data"])
         case "file":
+            media_type = _optional(item, "media_type", _text)
             return FilePart(
                 _required(item, "name", _text),
                 _required(item, "digest", _text),
                 _required(item, "size", _natural),
-                _optional(item, "media_type", _text) or "application/octet-stream",
+                "application/octet-stream" if media_type is None else media_type,
                 _optional(item, "path", _text),
             )
         case other:
@@ -231,8 +253,8 @@ def _flag(value: object) -> bool:
 
 
 def _natural(value: object) -> int:
-    if not isinstance(value, int) or isinstance(value, bool) or value < 0:
-        raise Invalid("number", value, "use a whole number of 0 or more")
+    if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value < 2**53:
+        raise Invalid("number", value, "use a whole number from 0, exact in every JSON reader (under 2^53)")
     return value
 
 

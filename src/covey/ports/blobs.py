@@ -12,7 +12,7 @@ class Blobs(Protocol):
 
     async def get(self, digest: str) -> bytes:
         """Return the content. BlobMissing where it is not there; content that does not fit its digest counts as
-        missing."""
+        missing, and so does everything where `digest` is none."""
         ...
 
     async def has(self, digest: str) -> bool:

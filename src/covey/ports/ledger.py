@@ -39,7 +39,7 @@ class Messages(Protocol):
         ...
 
     async def find(self, wanted: MessageFilter, limit: int) -> Sequence[Message]:
-        """Return the newest `limit` messages that fit, oldest of them first, swept ones included."""
+        """Return the `limit` messages accepted last that fit, in the order of acceptance, swept ones included."""
         ...
 
     async def sweep(self, scope: Scope) -> int:

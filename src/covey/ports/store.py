@@ -36,7 +36,10 @@ class Capabilities(NamedTuple):
 
 
 class Transaction(Protocol):
-    """All records of a space at one moment. What one transaction writes it also reads."""
+    """All records of a space at one moment. What one transaction writes it also reads.
+
+    Where records are given oldest first, those of the same time stand as they were first put.
+    """
 
     @property
     def agents(self) -> Agents: ...
@@ -60,7 +63,7 @@ class Transaction(Protocol):
     def journal(self) -> Journal: ...
 
     def ring(self, topic: Topic) -> None:
-        """Ring `topic` once this transaction is durable; never, if it is not."""
+        """Ring `topic` once this transaction is durable, before `commit` returns; never, if it is not."""
         ...
 
 
@@ -70,8 +73,8 @@ Operation = Callable[[Transaction], Awaitable[T]]
 class Store(Protocol):
     """Transactions over one space.
 
-    Every adapter passes `covey.testing.StoreContract`. Any method may raise a subclass of `Unavailable`. Safe for
-    several tasks at once, and for several processes where the engine is `shared`.
+    Every adapter passes `covey.testing.contracts.StoreContract`. Any method may raise a subclass of `Unavailable`. Safe
+    for several tasks at once, and for several processes where the engine is `shared`.
     """
 
     @property

@@ -20,7 +20,8 @@ class Wakeups(Protocol):
     """Topics that ring, among all processes that have the space open."""
 
     def ring(self, topics: Collection[Topic]) -> None:
-        """Wake who listens to any of the topics. Never blocks, never fails, wakes nobody else on purpose."""
+        """Wake who listens to any of the topics. Never blocks, never fails, wakes nobody else on purpose. Any thread
+        may ring."""
         ...
 
     def listen(self, topics: Collection[Topic]) -> AbstractAsyncContextManager[Bell]:

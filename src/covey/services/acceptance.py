@@ -1,10 +1,10 @@
 """Acceptance: whom a message reaches, what gives way to it, and which debts it opens or answers; one transaction."""
 
-from collections.abc import Sequence
 from datetime import datetime
 
 from covey.core.capacity import EVICTION_ORDER, Capacity
 from covey.core.card import Card
+from covey.core.debt import new_ticket
 from covey.core.delivery import Delivery, DeliveryState, Move
 from covey.core.ids import InboxId, delivery_id, parked_inbox, session_inbox, ticket_id
 from covey.core.limits import UNREGISTERED_WAIT
@@ -12,7 +12,7 @@ from covey.core.message import Kind, Message
 from covey.core.names import AgentName
 from covey.core.receipt import Receipt
 from covey.core.routing import Recipient, Refusal, RefusalCode, places, refusal, supersedes
-from covey.core.ticket import Ticket, TicketMove, TicketState, Trouble, ticket_moved
+from covey.core.ticket import Ticket, Trouble
 from covey.ports.clock import Ids
 from covey.ports.presence import Liveness
 from covey.services.act import Act, shift
@@ -20,6 +20,7 @@ from covey.services.answers import apply_answer, apply_question_back, debts_of, 
 from covey.services.filing import file
 from covey.services.notices import report_trouble
 from covey.services.recipients import SendPolicy, Unregistered, introduce, recipients
+from covey.services.steady import SteadyLiveness
 
 
 class Acceptance:
@@ -34,11 +35,12 @@ class Acceptance:
     ) -> Receipt:
         """File `message` for everyone it is for. A recipient that can't have it is a line of the receipt, not an
         error."""
+        liveness = SteadyLiveness(self._liveness)
         card = await self._sender_card(act, message.sender.agent)
         debts = await debts_of(act, message) if answered is not None else ()
         deliveries: list[Delivery] = []
         tickets: list[Ticket] = []
-        for recipient in await recipients(act, message.to, message.sender.agent, policy, self._liveness):
+        for recipient in await recipients(act, message.to, message.sender.agent, policy, liveness):
             n = len(deliveries) + 1
             if isinstance(recipient, Unregistered):
                 deliveries.append(_early(message, n, recipient, act.now))
@@ -48,16 +50,16 @@ class Acceptance:
             lines = (
                 [_line(message, n, recipient.agent, parked_inbox(recipient.agent), act.now, refused)]
                 if refused
-                else await self._deliveries(act, message, recipient, policy, answered, due, n)
+                else await self._deliveries(act, message, recipient, policy, answered, due, n, liveness)
             )
             deliveries.extend(lines)
             if message.expects_reply:
-                tickets.append(_ticket(message, recipient.agent, lines, act.now))
+                tickets.append(new_ticket(message, recipient.agent, [line.state for line in lines], act.now))
         receipt = await file(act, message, document, deliveries, tickets)
         if message.kind is Kind.RESPONSE and debts:
-            await apply_answer(act, message, debts, closes=policy.closes)
+            await apply_answer(act, message, closes=policy.closes)
         elif tickets and debts:
-            await apply_question_back(act, debts, tickets)
+            await apply_question_back(act, message, tickets)
         return receipt
 
     async def _sender_card(self, act: Act, sender: AgentName) -> Card:
@@ -74,6 +76,7 @@ class Acceptance:
         answered: Message | None,
         due: bool,
         n: int,
+        liveness: Liveness,
     ) -> list[Delivery]:
         asker = answered.sender.session if answered is not None else None
         inboxes = places(message, recipient, policy.when_offline, asker)
@@ -82,14 +85,13 @@ class Acceptance:
         number = await act.tx.agents.next_number(recipient.agent)
         lines: list[Delivery] = []
         for offset, inbox in enumerate(inboxes):
-            refused = None if due else await self._make_room(act, inbox, _capacity(recipient, inbox))
+            refused = None if due else await self._make_room(act, inbox, _capacity(recipient, inbox), liveness)
             if refused is None and supersedes(message):
                 await _supersede(act, message, inbox)
-            line = _line(message, n + offset, recipient.agent, inbox, act.now, refused)
-            lines.append(line._replace(number=number))
+            lines.append(_line(message, n + offset, recipient.agent, inbox, act.now, refused, number))
         return lines
 
-    async def _make_room(self, act: Act, inbox: InboxId, capacity: Capacity) -> Refusal | None:
+    async def _make_room(self, act: Act, inbox: InboxId, capacity: Capacity, liveness: Liveness) -> Refusal | None:
         """Make the inbox hold one less than its limit, or say that it is full."""
         while await act.tx.inboxes.queued(inbox) >= capacity.limit:
             victim = None
@@ -97,17 +99,17 @@ class Acceptance:
                 victim = victim or await act.tx.inboxes.oldest(inbox, kinds)
             if victim is None:
                 return Refusal(RefusalCode.INBOX_FULL, f"the inbox holds its limit of {capacity.limit}")
-            await self._evict(act, victim, capacity)
+            await self._evict(act, victim, capacity, liveness)
         return None
 
-    async def _evict(self, act: Act, victim: Delivery, capacity: Capacity) -> None:
+    async def _evict(self, act: Act, victim: Delivery, capacity: Capacity, liveness: Liveness) -> None:
         await shift(act, victim, Move.EVICT, f"the inbox held its limit of {capacity.limit}")
         if victim.expects_reply and victim.agent is not None:
             copies = await act.tx.deliveries.of_message(victim.message_id)
             if all(copy.is_terminal for copy in copies if copy.agent == victim.agent):
                 ticket = await act.tx.tickets.get(ticket_id(victim.message_id, victim.agent))
                 if ticket is not None:
-                    await report_trouble(act, ticket, Trouble.EVICTED, self._ids, self._liveness)
+                    await report_trouble(act, ticket, Trouble.EVICTED, self._ids, liveness)
 
 
 async def _supersede(act: Act, message: Message, inbox: InboxId) -> None:
@@ -121,7 +123,13 @@ def _capacity(recipient: Recipient, inbox: InboxId) -> Capacity:
 
 
 def _line(
-    message: Message, n: int, agent: AgentName | None, inbox: InboxId, now: datetime, refused: Refusal | None
+    message: Message,
+    n: int,
+    agent: AgentName | None,
+    inbox: InboxId,
+    now: datetime,
+    refused: Refusal | None,
+    number: int = 0,
 ) -> Delivery:
     """Return one delivery as it begins: queued, refused, or undeliverable."""
     state = DeliveryState.QUEUED
@@ -138,6 +146,7 @@ def _line(
         sender=message.sender.agent,
         expects_reply=message.expects_reply,
         updated_at=now,
+        number=number,
         scope=message.scope,
         subject=message.subject,
         expires_at=message.expires_at,
@@ -150,26 +159,3 @@ def _early(message: Message, n: int, recipient: Unregistered, now: datetime) -> 
     until = now + UNREGISTERED_WAIT
     line = _line(message, n, None, session_inbox(recipient.session_id), now, None)
     return line._replace(expires_at=min(until, message.expires_at) if message.expires_at else until)
-
-
-def _ticket(message: Message, debtor: AgentName, lines: Sequence[Delivery], now: datetime) -> Ticket:
-    """Return the debt of one recipient. Where the request was refused there is none to pay, only an outcome to report;
-    where nobody was there it is owed, with the trouble noted."""
-    ticket = Ticket(
-        id=ticket_id(message.id, debtor),
-        message_id=message.id,
-        thread=message.thread,
-        asker=message.sender.agent,
-        debtor=debtor,
-        state=TicketState.OPEN,
-        opened_at=now,
-        asker_session=message.sender.session,
-        scope=message.scope,
-        subject=message.subject,
-        due_at=message.deadline,
-    )
-    if all(line.state is DeliveryState.REFUSED for line in lines):
-        return ticket_moved(ticket, TicketMove.REFUSE, now)
-    if all(line.is_terminal for line in lines):
-        return ticket._replace(trouble=Trouble.UNDELIVERABLE)
-    return ticket

@@ -67,6 +67,20 @@ async def place(act: Act, delivery: Delivery, inbox: InboxId) -> Delivery:
     return after
 
 
+async def open_ticket(act: Act, ticket: Ticket) -> None:
+    """Write down a debt that begins after its request was accepted."""
+    await act.tx.tickets.put(ticket)
+    await journal(
+        act,
+        Action.TICKET_OPENED,
+        message_id=ticket.message_id,
+        agent=ticket.debtor,
+        scope=ticket.scope,
+        ticket=ticket.id,
+    )
+    act.tx.ring(message_topic(ticket.message_id))
+
+
 async def shift_ticket(act: Act, ticket: Ticket, move: TicketMove, answer: MessageId | None = None) -> Ticket:
     """Move a ticket along its table, and journal it; what waited for it waits no longer."""
     after = ticket_moved(ticket, move, act.now)

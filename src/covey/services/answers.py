@@ -31,9 +31,10 @@ def is_due(message: Message, recipient: AgentName, debts: Sequence[Ticket], answ
     return message.kind is Kind.UPDATE and answered is not None and answered.sender.agent == recipient
 
 
-async def apply_answer(act: Act, message: Message, debts: Sequence[Ticket], *, closes: bool) -> None:
-    """Let a response answer the debts it is for. The first answer counts; a later one is only threaded."""
-    for debt in debts:
+async def apply_answer(act: Act, message: Message, *, closes: bool) -> None:
+    """Let a response answer the debts it is for, as they are after it was filed: it may itself have pushed a request
+    out of an inbox. The first answer counts; a later one is only threaded."""
+    for debt in await debts_of(act, message):
         ticket = debt
         if ticket.state is TicketState.OPEN:
             ticket = await shift_ticket(act, ticket, TicketMove.ANSWER, answer=message.id)
@@ -50,9 +51,11 @@ async def _settle_copies(act: Act, request: MessageId, debtor: AgentName, answer
             await shift(act, copy, Move.SETTLE, "answered" if is_own or copy.is_parked else "answered by sibling")
 
 
-async def apply_question_back(act: Act, debts: Sequence[Ticket], opened: Sequence[Ticket]) -> None:
-    """A question back to the asker, in the same thread, moves the debt to the asker until it is answered."""
-    for debt in debts:
-        question = next((ticket for ticket in opened if ticket.debtor == debt.asker), None)
+async def apply_question_back(act: Act, message: Message, opened: Sequence[Ticket]) -> None:
+    """A question back to the asker, in the same thread, moves the debt to the asker until it is answered. One that was
+    refused moves nothing."""
+    asked = {ticket.debtor: ticket for ticket in opened if ticket.state is TicketState.OPEN}
+    for debt in await debts_of(act, message):
+        question = asked.get(debt.asker)
         if question is not None and debt.state is TicketState.OPEN:
             await pass_debt(act, debt, question)

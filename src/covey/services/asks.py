@@ -1,8 +1,9 @@
 """Asks: a question with a durable ticket; how it ends is a value, and it can be taken up again by the ticket."""
 
+from covey.core.address import EVERYONE
 from covey.core.delivery import WAITING, Delivery, Move
 from covey.core.draft import Draft
-from covey.core.errors import Invalid, NotYours
+from covey.core.errors import Invalid, NotYours, SessionUnknown
 from covey.core.identity import Identity
 from covey.core.ids import MessageId, TicketId, message_topic, ticket_id
 from covey.core.message import Kind, Message
@@ -13,6 +14,7 @@ from covey.ports.store import Store, Transaction
 from covey.services.act import Act, shift
 from covey.services.dialogue import known_ticket
 from covey.services.mail import Mail
+from covey.services.notices import is_notice_of
 from covey.services.recipients import SendPolicy
 from covey.services.waiting import Waiting
 
@@ -28,12 +30,12 @@ class Asks:
         """Send a request to one agent and wait for its answer."""
         if draft.kind is not Kind.REQUEST or not draft.expects_reply:
             raise Invalid("kind", str(draft.kind), "an ask is a request that expects a reply")
-        receipt = await self._mail.send(draft, actor, policy)
-        debtors = {delivery.agent for delivery in receipt.deliveries}
-        if len(debtors) != 1 or (debtor := debtors.pop()) is None:
-            raise Invalid(
-                "recipients", len(debtors), "an ask goes to one known agent; send a request to several instead"
-            )
+        if len(draft.to) > 1 or EVERYONE in draft.to:
+            raise Invalid("recipients", len(draft.to), "an ask goes to one agent; send a request to several instead")
+        receipt = await self._mail.send(draft, actor, policy._replace(may_await_session=False))
+        debtor = next((delivery.agent for delivery in receipt.deliveries), None)
+        if debtor is None:  # the same id was sent before, to a session that nobody has registered yet
+            raise SessionUnknown(f"of the recipient of {receipt.message_id}")
         return await self.resume(ticket_id(receipt.message_id, debtor), actor, timeout)
 
     async def resume(self, ticket: TicketId, actor: Identity, timeout: float) -> Outcome:
@@ -70,8 +72,7 @@ class Asks:
             act = Act(tx, actor, self._clock.now())
             answer = await tx.messages.get(ticket.answer) if ticket.answer else None
             for message in await tx.messages.thread(ticket.thread):
-                is_notice = message.kind is Kind.UPDATE and message.in_reply_to == ticket.message_id
-                if message.id == ticket.answer or is_notice:
+                if message.id == ticket.answer or is_notice_of(message, ticket):
                     for copy in await tx.deliveries.of_message(message.id):
                         await _take(act, copy)
             return answer

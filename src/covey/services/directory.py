@@ -6,8 +6,7 @@ from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from covey.core.capacity import Capacity
-from covey.core.card import Agent, Card, Presence
-from covey.core.delivery import WAITING
+from covey.core.card import Agent, Card, Presence, encode_card, parse_card
 from covey.core.errors import IdentityRefused, RecipientUnknown, SessionEnded, SessionUnknown
 from covey.core.event import Action
 from covey.core.identity import Grade, Identity
@@ -21,6 +20,7 @@ from covey.ports.clock import Clock, Ids
 from covey.ports.presence import Liveness
 from covey.ports.store import Store, Transaction
 from covey.services.act import Act, journal
+from covey.services.early import take_up
 from covey.services.presence import adopt, end_session, is_live, live_sessions
 
 NEXT_AUTOMATIC_NAME = "next-automatic-name"
@@ -120,7 +120,7 @@ class Directory:
             await journal(
                 act, Action.SESSION_JOINED, agent=name, session=session.id, key=str(session.key), kind=str(session.kind)
             )
-            await _claim_early_mail(act, session)
+            await take_up(act, session)
             return Joined(session, secret, await adopt(act, session))
 
         return await self._store.commit(operation)
@@ -269,6 +269,7 @@ def hash_secret(secret: str) -> str:
 
 
 async def _register(act: Act, name: AgentName, card: Card) -> Agent:
+    card = parse_card(encode_card(card))  # one that can't be read again would keep everyone out
     known = await act.tx.agents.get(name)
     agent = known._replace(card=card) if known else Agent(name, card, act.now)
     await act.tx.agents.put(agent)
@@ -290,20 +291,3 @@ def _key(name: AgentName, session_id: SessionId, parent: SessionKey | None, live
         return child if parent.agent == name else child._replace(agent=name)
     taken = any(session.key == main_key(name) for session in live)
     return main_key(name, session_id if taken else None)
-
-
-async def _claim_early_mail(act: Act, session: Session) -> None:
-    """Mail that was sent to this id before anyone had it becomes the agent's."""
-    for delivery in await act.tx.inboxes.waiting(session.inbox, WAITING):
-        number = await act.tx.agents.next_number(session.agent)
-        message = await act.tx.messages.get(delivery.message_id)
-        expires_at = message.expires_at if message else None
-        await act.tx.deliveries.put(delivery._replace(agent=session.agent, number=number, expires_at=expires_at))
-        await journal(
-            act,
-            Action.DELIVERY_PLACED,
-            message_id=delivery.message_id,
-            agent=session.agent,
-            delivery=delivery.id,
-            inbox=session.inbox,
-        )

@@ -170,7 +170,7 @@ class Mail:
                 if (
                     ticket is not None
                     and ticket.state is TicketState.OPEN
-                    and all(copy.state is DeliveryState.WITHDRAWN for copy in after if copy.agent == agent)
+                    and all(copy.is_terminal and not copy.has_arrived for copy in after if copy.agent == agent)
                 ):
                     await shift_ticket(act, ticket, TicketMove.WITHDRAW)
             return Receipt(message_id, tuple(after))

@@ -22,6 +22,17 @@ async def report_trouble(act: Act, ticket: Ticket, why: Trouble, ids: Ids, liven
         await _tell(act, after, why, ids, liveness)
 
 
+def is_notice_of(message: Message, ticket: Ticket) -> bool:
+    """Tell whether the space says with `message` what became of the request of `ticket`."""
+    if message.sender != THE_SPACE or ticket.trouble is None:
+        return False
+    return message.in_reply_to == ticket.message_id and _about(ticket, ticket.trouble) in message.parts
+
+
+def _about(ticket: Ticket, why: Trouble) -> DataPart:
+    return DataPart({"ticket": ticket.id, "trouble": str(why)})
+
+
 async def _tell(act: Act, ticket: Ticket, why: Trouble, ids: Ids, liveness: Liveness) -> None:
     request = await act.tx.messages.get(ticket.message_id)
     if request is None or await act.tx.agents.get(ticket.asker) is None:
@@ -38,7 +49,7 @@ async def _tell(act: Act, ticket: Ticket, why: Trouble, ids: Ids, liveness: Live
         to=(Address(AddressKind.AGENT, ticket.asker),),
         parts=(
             TextPart(f"Your request to {ticket.debtor} was {why} before it was answered. It stays owed."),
-            DataPart({"ticket": ticket.id, "trouble": str(why)}),
+            _about(ticket, why),
         ),
         created_at=act.now,
         thread=request.thread,

@@ -105,11 +105,20 @@ class Offers:
         async def operation(tx: Transaction) -> Sequence[Delivery]:
             act = Act(tx, actor, self._clock.now())
             offer = await _own_offer(tx, offer_id, actor)
-            await journal(act, Action.EVIDENCE, agent=actor.agent, offer=offer.id, grade=str(grade), basis=basis)
+            proven = [delivery_id for delivery_id in offer.deliveries if only is None or delivery_id in only]
+            await journal(
+                act,
+                Action.EVIDENCE,
+                agent=actor.agent,
+                offer=offer.id,
+                deliveries=proven,
+                grade=str(grade),
+                basis=basis,
+            )
             after: list[Delivery] = []
-            for delivery_id in offer.deliveries:
+            for delivery_id in proven:
                 delivery = await tx.deliveries.get(delivery_id)
-                if delivery is not None and (only is None or delivery_id in only):
+                if delivery is not None:
                     after.append(await _evidence(act, delivery, offer, grade))
             if only is None and offer.ended_at is None:
                 await tx.offers.put(offer._replace(ended_at=act.now, end_reason="confirmed"))
@@ -131,6 +140,7 @@ class Offers:
                 Action.EVIDENCE,
                 message_id=message_id,
                 agent=actor.agent,
+                deliveries=[d.id for d in mine],
                 grade=str(EvidenceGrade.NAMED),
                 basis=basis,
             )

@@ -1,11 +1,11 @@
 """Who is live: judged when read, written down when someone who writes comes across it."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime
 
 from covey.core.delivery import WAITING, Delivery, DeliveryState, Move
 from covey.core.event import Action
-from covey.core.ids import parked_inbox
+from covey.core.ids import InboxId, parked_inbox
 from covey.core.message import Kind
 from covey.core.names import AgentName
 from covey.core.session import Session, SessionKind, lease_holds
@@ -53,22 +53,22 @@ async def end_session(act: Act, session: Session, reason: str, siblings: Sequenc
 
 
 async def _give_up(act: Act, delivery: Delivery, session: Session, siblings: Sequence[Session]) -> None:
-    if await _sibling_holds(act, delivery, siblings):
-        await shift(act, delivery, Move.SETTLE, "a sibling holds it")
+    """Hand one delivery on. Whoever has had the message already does not get it a second time."""
+    target = siblings[0].inbox if siblings else parked_inbox(session.agent)
+    if await _has_copy(act, delivery, {target, *(sibling.inbox for sibling in siblings)}):
+        await shift(act, delivery, Move.SETTLE, "a sibling holds it" if siblings else "a sibling left it too")
         return
     if delivery.state is DeliveryState.OFFERED:
         delivery = await shift(act, delivery, Move.RETURN, "its session ended")
     elif delivery.state is DeliveryState.IN_CONTEXT:
         delivery = await shift(act, delivery, Move.RELEASE, "its session ended")
-    parked = await place(act, delivery, parked_inbox(session.agent))
-    if siblings:
-        await place(act, parked, siblings[0].inbox)
+    await place(act, delivery, target)
 
 
-async def _sibling_holds(act: Act, delivery: Delivery, siblings: Sequence[Session]) -> bool:
-    inboxes = {sibling.inbox for sibling in siblings}
-    copies = await act.tx.deliveries.of_message(delivery.message_id) if inboxes else ()
-    return any(copy.inbox in inboxes and copy.id != delivery.id and not copy.is_terminal for copy in copies)
+async def _has_copy(act: Act, delivery: Delivery, inboxes: Collection[InboxId]) -> bool:
+    """Tell whether another copy of the message is in one of these inboxes, or was handled there."""
+    copies = await act.tx.deliveries.of_message(delivery.message_id)
+    return any(copy.inbox in inboxes and copy.id != delivery.id and copy.has_arrived for copy in copies)
 
 
 async def adopt(act: Act, session: Session) -> int:
@@ -79,9 +79,13 @@ async def adopt(act: Act, session: Session) -> int:
     while parked := await act.tx.inboxes.waiting(parked_inbox(session.agent), {DeliveryState.QUEUED}, after):
         for delivery in parked:
             after = delivery.seq
-            if not is_claimable(delivery):
-                await place(act, delivery, session.inbox)
-                adopted += 1
+            if is_claimable(delivery):
+                continue
+            if await _has_copy(act, delivery, {session.inbox}):
+                await shift(act, delivery, Move.SETTLE, "the session has it already")
+                continue
+            await place(act, delivery, session.inbox)
+            adopted += 1
     return adopted
 
 

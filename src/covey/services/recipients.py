@@ -52,6 +52,8 @@ async def recipients(
     act: Act, to: Sequence[Address], sender: AgentName, policy: SendPolicy, liveness: Liveness
 ) -> Sequence[Recipient | Unregistered]:
     """Return whom the addresses mean, each agent once. An unknown one is RecipientUnknown or SessionUnknown."""
+    if len(to) == 1:
+        return await _resolve(act, to[0], sender, policy, liveness)
     found: dict[AgentName | SessionId, Recipient | Unregistered] = {}
     for address in to:
         for recipient in await _resolve(act, address, sender, policy, liveness):

@@ -13,6 +13,7 @@ from covey.ports.wakeups import Wakeups
 from covey.services.acceptance import Acceptance
 from covey.services.asks import Asks
 from covey.services.attachments import Attachments
+from covey.services.audit import Audit
 from covey.services.dialogue import Dialogue
 from covey.services.directory import Directory
 from covey.services.history import History
@@ -48,6 +49,7 @@ class Services(NamedTuple):
     attachments: Attachments
     roster: Roster
     upkeep: Upkeep
+    audit: Audit
     waiting: Waiting
     clock: Clock
 
@@ -70,6 +72,7 @@ def services(ports: Ports, recheck: float = RECHECK_SECONDS) -> Services:
         attachments=Attachments(ports.blobs, ports.files),
         roster=Roster(ports.store, ports.clock),
         upkeep=upkeep,
+        audit=Audit(ports.store),
         waiting=waiting,
         clock=ports.clock,
     )

@@ -42,8 +42,11 @@ class Upkeep:
 
     async def mend_inbox(self, act: Act, inbox: InboxId) -> None:
         """Do the same for one inbox, within a transaction that is about to use it."""
-        for delivery in await act.tx.inboxes.waiting(inbox, WAITING):
-            await self._mend(act, delivery)
+        after = 0
+        while waiting := await act.tx.inboxes.waiting(inbox, WAITING, after):
+            for delivery in waiting:
+                after = delivery.seq
+                await self._mend(act, delivery)
 
     async def _end_dead_sessions(self) -> int:
         async def look(tx: Transaction) -> list[str]:
@@ -74,6 +77,10 @@ class Upkeep:
         return await self._store.commit(operation) if await self._store.read(look) else 0
 
     async def _mend(self, act: Act, delivery: Delivery) -> None:
+        if state_at(delivery, act.now) is delivery.state:
+            return
+        # Mending one may end a session, and with it move others that were found together with it.
+        delivery = await act.tx.deliveries.get(delivery.id) or delivery
         state = state_at(delivery, act.now)
         if state is delivery.state:
             return

@@ -30,9 +30,15 @@ class Waiting:
     async def until(
         self, topics: Collection[Topic], look: Callable[[], Awaitable[T | None]], timeout: float
     ) -> T | None:
-        """Return what `look` finds, or None when `timeout` seconds have passed. It listens before it looks first."""
+        """Return what `look` finds, or None when `timeout` seconds have passed.
+
+        It looks once before it listens, because listening costs more than looking; and again as soon as it listens, because
+        what happens between the two rings for nobody.
+        """
+        ends_at = self._clock.monotonic() + timeout
+        if (found := await look()) is not None or timeout <= 0:
+            return found
         async with self._wakeups.listen(topics) as bell:
-            ends_at = self._clock.monotonic() + timeout
             while (found := await look()) is None:
                 left = ends_at - self._clock.monotonic()
                 if left <= 0:

@@ -35,6 +35,7 @@ class Member:
     def __init__(self, joined: Joined, services: Services) -> None:
         self._joined = joined
         self._services = services
+        self._identity = joined.identity
         self.inbox = Inbox(joined.session.inbox, services, joined.identity)
 
     @property
@@ -48,7 +49,7 @@ class Member:
 
     @property
     def identity(self) -> Identity:
-        return self._joined.identity
+        return self._identity
 
     @property
     def secret(self) -> str:
@@ -63,12 +64,12 @@ class Member:
         A request sent this way expects a reply but is not waited for; `ask` waits.
         """
         parsed = Kind(kind)
-        draft = draft_from(parsed, to, text, options, self._services.clock.now(), expects_reply=parsed is Kind.REQUEST)
+        draft = draft_from(parsed, to, text, options, self._services.clock, expects_reply=parsed is Kind.REQUEST)
         return Receipt(await self._services.mail.send(draft, self.identity, policy_from(options)), self._services.mail)
 
     async def ask(self, to: str, text: str, *, timeout: float = 30.0, **options: Unpack[MessageOptions]) -> Outcome:
         """Ask an agent and wait for the answer. A wait that runs out is an outcome with a ticket to resume by."""
-        draft = draft_from(Kind.REQUEST, to, text, options, self._services.clock.now(), expects_reply=True)
+        draft = draft_from(Kind.REQUEST, to, text, options, self._services.clock, expects_reply=True)
         return await self._services.asks.ask(draft, self.identity, policy_from(options), timeout)
 
     async def resume(self, ticket: str, *, timeout: float = 30.0) -> Outcome:

@@ -14,6 +14,7 @@ from covey.core.names import parse_scope, parse_subject
 from covey.core.parts import DataPart, FilePart, Part, TextPart
 from covey.core.routing import WhenOffline
 from covey.core.times import aware
+from covey.ports.clock import Clock
 from covey.services.recipients import SendPolicy, WhenUnknown
 
 T = TypeVar("T")
@@ -52,29 +53,35 @@ def draft_from(
     to: str | Sequence[str],
     text: str,
     options: MessageOptions,
-    now: datetime,
+    clock: Clock,
     *,
     expects_reply: bool = False,
     in_reply_to: str | None = None,
 ) -> Draft:
     """Return the draft that a call describes; a wrong value is Invalid, and says which."""
-    recipients = [to] if isinstance(to, str) else list(to)
+    recipients = (to,) if isinstance(to, str) else to
+    draft = Draft(
+        kind=kind,
+        to=tuple([parse_address(recipient) for recipient in recipients]),
+        parts=_parts(text, options),
+        in_reply_to=parse_message_id(in_reply_to) if in_reply_to is not None else None,
+        expects_reply=expects_reply,
+    )
+    return _with_options(draft, options, clock) if options else draft
+
+
+def _with_options(draft: Draft, options: MessageOptions, clock: Clock) -> Draft:
     callback = options.get("callback")
     expires_at = options.get("expires_at")
     if "expires_in" in options:
-        expires_at = now + options["expires_in"]
-    return Draft(
-        kind=kind,
-        to=tuple(parse_address(recipient) for recipient in recipients),
-        parts=_parts(text, options),
+        expires_at = clock.now() + options["expires_in"]
+    return draft._replace(
         id=parse_message_id(options["id"]) if "id" in options else None,
         subject=parse_subject(options["subject"]) if "subject" in options else None,
         scope=parse_scope(options["scope"]) if "scope" in options else None,
         round=_round(options["round"]) if "round" in options else None,
-        in_reply_to=parse_message_id(in_reply_to) if in_reply_to is not None else None,
         relaying=parse_message_id(options["relaying"]) if "relaying" in options else None,
         correlation_id=parse_correlation_id(options["correlation_id"]) if "correlation_id" in options else None,
-        expects_reply=expects_reply,
         callback=Callback(*callback) if callback is not None else None,
         deadline=aware(options["deadline"]) if "deadline" in options else None,
         expires_at=aware(expires_at) if expires_at is not None else None,
@@ -85,6 +92,8 @@ def draft_from(
 
 def policy_from(options: MessageOptions, *, closes: bool = False) -> SendPolicy:
     """Return the policy that a call asks for."""
+    if not options:
+        return SendPolicy(closes=closes)
     return SendPolicy(
         when_offline=_choice(WhenOffline, options.get("when_offline", "park"), "when_offline"),
         when_unknown=_choice(WhenUnknown, options.get("when_unknown", "refuse"), "when_unknown"),

@@ -11,6 +11,6 @@ async def reply_to(
     services: Services, actor: Identity, message_id: str, text: str, options: MessageOptions, *, close: bool
 ) -> Receipt:
     """Send a response to a message; it goes to its sender."""
-    draft = draft_from(Kind.RESPONSE, (), text, options, services.clock.now(), in_reply_to=message_id)
+    draft = draft_from(Kind.RESPONSE, (), text, options, services.clock, in_reply_to=message_id)
     record = await services.mail.send(draft, actor, policy_from(options, closes=close))
     return Receipt(record, services.mail)

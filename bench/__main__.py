@@ -1,0 +1,42 @@
+"""`make bench`: run all measurements and print the table. `--quick` is for a look; `--only NAME` for one of them."""
+
+import argparse
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+from bench.crowd import crowds
+from bench.figures import Row, machine, table, write_json
+from bench.pending import growth
+from bench.push import push
+from bench.sends import four_processes, one_process
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="bench", description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="smaller and shorter; the figures are rough")
+    parser.add_argument("--only", help="one of sends, processes, push, growth, crowd")
+    parser.add_argument("--json", type=Path, default=Path("bench/results.json"), help="where the raw figures go")
+    options = parser.parse_args()
+    seconds = 2.0 if options.quick else 6.0
+    benches: dict[str, Callable[[Path], Row]] = {
+        "sends": lambda folder: one_process(folder, seconds),
+        "processes": lambda folder: four_processes(folder, seconds),
+        "push": lambda folder: push(folder, 200 if options.quick else 2_000),
+        "growth": lambda folder: growth(folder, 50_000 if options.quick else 1_000_000),
+        "crowd": lambda folder: crowds(folder, 200 if options.quick else 1_000),
+    }
+    rows: list[Row] = []
+    for name, bench in benches.items():
+        if options.only in (None, name):
+            print(f"measuring {name} …", file=sys.stderr, flush=True)
+            with tempfile.TemporaryDirectory(prefix="covey-bench-") as folder:
+                rows.append(bench(Path(folder)))
+    write_json(rows, options.json)
+    print(table(rows))
+    print(f"\n{machine()}")
+
+
+if __name__ == "__main__":
+    main()

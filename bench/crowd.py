@@ -1,0 +1,58 @@
+"""A crowd: listing, broadcasting to and holding many live sessions; twice as many must cost about twice as much."""
+
+import asyncio
+import resource
+import sys
+import time
+from pathlib import Path
+
+import covey
+from bench.figures import Row, ms
+
+
+def memory() -> float:
+    """Return the most memory that this process has had, in bytes."""
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return float(peak if sys.platform == "darwin" else peak * 1024)
+
+
+async def crowd(url: str, size: int) -> dict[str, float]:
+    async with covey.open(url) as space:
+        before = memory()
+        began = time.perf_counter()
+        members = [await space.join(f"agent-{n}") for n in range(size)]
+        joined = time.perf_counter() - began
+        held = (memory() - before) / size
+        began = time.perf_counter()
+        listed = len(await space.agents())
+        listing = time.perf_counter() - began
+        began = time.perf_counter()
+        receipt = await members[0].send("*", "to all of you")
+        sending = time.perf_counter() - began
+        assert listed == size
+        assert len(receipt.delivered) == size - 1
+        began = time.perf_counter()
+        heard = await asyncio.gather(*(member.inbox.next(30) for member in members[1:]))
+        hearing = time.perf_counter() - began
+        assert all(heard)
+    return {
+        "join_each": joined / size,
+        "list": listing,
+        "broadcast": sending,
+        "hear_all": hearing,
+        "memory_each": held,
+    }
+
+
+def crowds(folder: Path, size: int) -> Row:
+    half = asyncio.run(crowd(f"sqlite:{folder}/half/covey.db", size // 2))
+    full = asyncio.run(crowd(f"sqlite:{folder}/full/covey.db", size))
+    growth = {name: full[name] / half[name] for name in ("list", "broadcast", "hear_all")}
+    return Row(
+        f"{size:,} live sessions",
+        f"list {ms(full['list'])}, broadcast to all {ms(full['broadcast'])}, all have read it {ms(full['hear_all'])}, "
+        f"join {ms(full['join_each'])} each, {full['memory_each'] / 1024:.0f} KiB each",
+        ", ".join(f"{name} {factor:.1f} ×" for name, factor in growth.items()) + f" of {size // 2:,}",
+        "reported; about 2 × (4 × would be quadratic)",
+        {**full, **{f"growth_{name}": factor for name, factor in growth.items()}},
+    )

@@ -1,0 +1,1 @@
+"""One technology each: how the ports are met."""

@@ -1,0 +1,1 @@
+"""Blobs as files, named by the hash of their content."""

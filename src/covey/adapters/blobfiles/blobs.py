@@ -1,0 +1,173 @@
+"""Blobs as files: `<folder>/blobs/ab/cdef…`, by the sha256 of their content."""
+
+import errno
+import fcntl
+import hashlib
+import os
+import re
+import sys
+import time
+from typing import Final
+
+from covey.core.errors import BlobMissing, StoreFull, StoreReadOnly, Unavailable
+
+_DIGEST: Final = re.compile(r"[0-9a-f]{64}")
+_LEFTOVER_AGE_S: Final = 3600.0
+_CHUNK: Final = 1024 * 1024
+_NO_ROOM: Final = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+_NO_RIGHT: Final = (errno.EROFS, errno.EACCES, errno.EPERM)
+
+
+class BlobFiles:
+    """`Blobs` in a folder that several processes may share.
+
+    A file appears under its name whole and on the disk, or not at all. The methods do their work at once and never
+    suspend: fit for programs without an event loop, and for snapshots of files that are small beside a commit.
+    """
+
+    def __init__(self, folder: str) -> None:
+        self._folder = f"{folder}/blobs"
+        self._unfinished = f"{self._folder}/tmp"
+        self._prepared: set[str] = set()
+        """Folders of which this object knows that they are on the disk."""
+
+    async def put(self, content: bytes) -> str:
+        digest = hashlib.sha256(content).hexdigest()
+        path = self._path(digest)
+        try:
+            self._put(path, digest, content)
+        except OSError as error:
+            raise _unwritable(error, path) from error
+        return digest
+
+    async def get(self, digest: str) -> bytes:
+        if not _DIGEST.fullmatch(digest):
+            raise BlobMissing(digest[:64])
+        path = self._path(digest)
+        try:
+            content = _read(path)
+        except OSError as error:
+            raise _unreadable(error, path) from error
+        if content is None or hashlib.sha256(content).hexdigest() != digest:
+            raise BlobMissing(digest)
+        return content
+
+    async def has(self, digest: str) -> bool:
+        """Tell whether `get` would return the content: it is read, because a damaged file counts as missing."""
+        if not _DIGEST.fullmatch(digest):
+            return False
+        path = self._path(digest)
+        try:
+            return _is_whole(path, digest)
+        except OSError as error:
+            raise _unreadable(error, path) from error
+
+    def _path(self, digest: str) -> str:
+        return f"{self._folder}/{digest[:2]}/{digest[2:]}"
+
+    def _put(self, path: str, digest: str, content: bytes) -> None:
+        folder = os.path.dirname(path)
+        if not _is_whole(path, digest):
+            self._prepare(folder)
+            try:
+                self._write(path, content)
+            except FileNotFoundError:  # somebody cleaned up underneath: once more, from the ground
+                self._prepared.clear()
+                self._prepare(folder)
+                self._write(path, content)
+        # Also where the file was there: who put it may not have come to this yet.
+        self._prepare(folder)
+        _sync_folder(folder)
+
+    def _prepare(self, folder: str) -> None:
+        """Make the folder and those above it, and see to it that they outlive a power cut."""
+        if folder in self._prepared:
+            return
+        if not self._prepared:
+            os.makedirs(self._folder, mode=0o700, exist_ok=True)
+            os.makedirs(self._unfinished, mode=0o700, exist_ok=True)
+            self._sweep()
+            _sync_folder(os.path.dirname(self._folder))
+        os.makedirs(folder, mode=0o700, exist_ok=True)
+        _sync_folder(self._folder)
+        self._prepared.add(folder)
+
+    def _write(self, path: str, content: bytes) -> None:
+        unfinished = f"{self._unfinished}/{os.urandom(16).hex()}"
+        descriptor = os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+        try:
+            try:
+                rest = memoryview(content)
+                while rest:
+                    rest = rest[os.write(descriptor, rest) :]
+                _sync(descriptor)
+            finally:
+                os.close(descriptor)
+            os.rename(unfinished, path)
+        except BaseException:
+            _remove(unfinished)
+            raise
+
+    def _sweep(self) -> None:
+        """Remove what killed writers have left. A live one writes on, so that its file is never that old."""
+        oldest = time.time() - _LEFTOVER_AGE_S
+        for name in os.listdir(self._unfinished):
+            leftover = f"{self._unfinished}/{name}"
+            try:
+                if os.stat(leftover).st_mtime < oldest:
+                    os.unlink(leftover)
+            except OSError:
+                continue  # another sweeper was faster, or it can't be removed: it is in nobody's way
+
+
+def _read(path: str) -> bytes | None:
+    try:
+        with open(path, "rb") as file:
+            return file.read()
+    except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
+        return None
+
+
+def _is_whole(path: str, digest: str) -> bool:
+    try:
+        with open(path, "rb") as file:
+            found = hashlib.sha256()
+            while chunk := file.read(_CHUNK):
+                found.update(chunk)
+    except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
+        return False
+    return found.hexdigest() == digest
+
+
+def _sync_folder(folder: str) -> None:
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        _sync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _sync(descriptor: int) -> None:
+    if sys.platform == "darwin":
+        fcntl.fcntl(descriptor, fcntl.F_FULLFSYNC)  # fsync alone stops at the drive's cache there
+    else:
+        os.fsync(descriptor)
+
+
+def _remove(path: str) -> None:
+    try:
+        os.unlink(path)
+    except OSError:
+        return
+
+
+def _unwritable(error: OSError, path: str) -> Unavailable:
+    if error.errno in _NO_ROOM:
+        return StoreFull(path)
+    if error.errno in _NO_RIGHT:
+        return StoreReadOnly(path, error.strerror or str(error))
+    return Unavailable(f"{path} can't be written: {error.strerror}", path=path)
+
+
+def _unreadable(error: OSError, path: str) -> Unavailable:
+    return Unavailable(f"{path} can't be read: {error.strerror}", path=path)

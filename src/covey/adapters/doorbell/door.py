@@ -1,0 +1,150 @@
+"""The door: the one socket of a listening process, and the links that lead to it."""
+
+import atexit
+import os
+import socket
+import time
+from typing import Final
+
+from covey.adapters.doorbell.folders import make_private
+from covey.adapters.doorbell.ring import remove, remove_link
+
+_TRIES: Final = 100
+_HALF_MADE_AGE_S: Final = 60.0
+_NAME_LENGTH: Final = 8
+_TOPIC_LENGTH: Final = 16
+
+
+class Door:
+    """A bound socket. Its files go when it is closed or the process ends; after a SIGKILL others remove them."""
+
+    def __init__(self, runtime: str, space: str) -> None:
+        make_private(runtime)
+        self._space = space
+        self._topics: set[str] = set()
+        self._pid = os.getpid()
+        self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+        self.socket.setblocking(False)
+        try:
+            self._name = _bind(self.socket, space)
+        except BaseException:
+            self.socket.close()
+            raise
+        atexit.register(self.close)
+        sweep(space)
+
+    @property
+    def is_own(self) -> bool:
+        """Whether this process opened it, and not one that this process was forked from."""
+        return self._pid == os.getpid()
+
+    @property
+    def is_in_place(self) -> bool:
+        """Whether the socket's file is still there: some systems clean their temporary folders."""
+        return os.path.exists(f"{self._space}/p/{self._name}")
+
+    def link(self, topic: str) -> None:
+        """Lead the topic here. FileNotFoundError where the space's folder was removed."""
+        folder = f"{self._space}/{topic}"
+        for _ in range(_TRIES):
+            _make_folder(folder)
+            try:
+                os.symlink(f"../p/{self._name}", f"{folder}/{self._name}")
+            except FileExistsError:
+                pass
+            except FileNotFoundError:
+                continue  # the last listener left at this very moment and took the folder along
+            self._topics.add(topic)
+            return
+        raise FileNotFoundError(folder)
+
+    def unlink(self, topic: str) -> None:
+        self._topics.discard(topic)
+        remove_link(f"{self._space}/{topic}", self._name)
+
+    def close(self) -> None:
+        """Remove the links, then the socket: whoever finds a socket can find its links."""
+        atexit.unregister(self.close)
+        self.socket.close()
+        if self.is_own:
+            for topic in tuple(self._topics):
+                self.unlink(topic)
+            remove(f"{self._space}/p/{self._name}")
+            _remove_folder(f"{self._space}/p")
+            _remove_folder(self._space)
+
+
+def sweep(space: str) -> None:
+    """Remove the doors of processes that were killed, and all links to them, as far as that can be done."""
+    try:
+        _sweep(space)
+    except OSError:
+        return
+
+
+def _sweep(space: str) -> None:
+    dead = {name for name in os.listdir(f"{space}/p") if _is_dead(f"{space}/p/{name}")}
+    if not dead:
+        return
+    for topic in os.listdir(space):
+        if len(topic) == _TOPIC_LENGTH:
+            for name in dead & set(_names_in(f"{space}/{topic}")):
+                remove_link(f"{space}/{topic}", name)
+    for name in dead:
+        remove(f"{space}/p/{name}")
+
+
+def _bind(door: socket.socket, space: str) -> str:
+    for _ in range(_TRIES):
+        name = os.urandom(_NAME_LENGTH // 2).hex()
+        half_made = f"{space}/p/.{name}"
+        try:
+            _make_folder(space)
+            _make_folder(f"{space}/p")
+            # For a moment a socket that is being bound refuses like a dead one. Until it has its final name nobody
+            # takes it for either.
+            door.bind(half_made)
+            os.rename(half_made, f"{space}/p/{name}")
+        except FileNotFoundError:
+            continue  # the last process that listened closed at this very moment and took the folder along
+        return name
+    raise FileNotFoundError(space)
+
+
+def _is_dead(path: str) -> bool:
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as probe:
+        try:
+            probe.connect(path)
+        except ConnectionRefusedError:
+            return not os.path.basename(path).startswith(".") or _age_s(path) > _HALF_MADE_AGE_S
+        except OSError:
+            return False
+    return False
+
+
+def _age_s(path: str) -> float:
+    try:
+        return time.time() - os.stat(path).st_mtime
+    except FileNotFoundError:
+        return 0.0
+
+
+def _names_in(folder: str) -> list[str]:
+    try:
+        return os.listdir(folder)
+    except FileNotFoundError:
+        return []
+
+
+def _make_folder(folder: str) -> None:
+    try:
+        os.mkdir(folder, 0o700)
+    except FileExistsError:
+        return
+
+
+def _remove_folder(folder: str) -> None:
+    try:
+        os.rmdir(folder)
+    except OSError:
+        return  # others are in it

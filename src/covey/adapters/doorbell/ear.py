@@ -1,0 +1,140 @@
+"""The ear: hears for one event loop what comes to its door, and rings the bells of the topic."""
+
+import asyncio
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Final
+
+from covey.adapters.doorbell.door import Door
+
+_QUEUE_LENGTH: Final = Path("/proc/sys/net/unix/max_dgram_qlen")
+_FEWEST_QUEUED: Final = 10
+"""What a socket takes unread on systems that do not tell: never more than they do."""
+
+
+class DoorbellBell:
+    """One waiter of an event loop."""
+
+    def __init__(self, ear: "Ear", topics: frozenset[str]) -> None:
+        self._ear = ear
+        self._rung = asyncio.Event()
+        self.topics = topics
+
+    async def wait(self, timeout: float) -> bool:
+        if not self._rung.is_set():
+            try:
+                async with asyncio.timeout(timeout):
+                    await self._rung.wait()
+            except TimeoutError:
+                self._ear.mend(self)
+        rung = self._rung.is_set()
+        self._rung.clear()
+        return rung
+
+    def ring(self) -> None:
+        self._rung.set()
+
+
+class Ear:
+    """A door and the bells behind it, on one event loop at a time."""
+
+    def __init__(self, runtime: str, space: str) -> None:
+        self._runtime = runtime
+        self._space = space
+        self._door: Door | None = Door(runtime, space)
+        self._bells: dict[str, set[DoorbellBell]] = {}
+        self._room = _queue_length() + 1
+        self.loop: asyncio.AbstractEventLoop | None = None
+
+    @property
+    def has_bells(self) -> bool:
+        return bool(self._bells)
+
+    def attach(self, loop: asyncio.AbstractEventLoop) -> None:
+        """Hear on this loop; call it there."""
+        self.loop = loop
+        if self._door is not None:
+            loop.add_reader(self._door.socket.fileno(), self._read)
+
+    def detach(self) -> None:
+        """Stop hearing; call it on the loop."""
+        loop, self.loop = self.loop, None
+        # In a forked child the loop still shares its selector with the parent's: hands off.
+        if loop is not None and not loop.is_closed() and self._door is not None and self._door.is_own:
+            loop.remove_reader(self._door.socket.fileno())
+
+    def add(self, bell: DoorbellBell) -> None:
+        """Ring the bell from now on."""
+        for topic in bell.topics:
+            self._bells.setdefault(topic, set()).add(bell)
+        try:
+            self._link(bell.topics)
+        except FileNotFoundError:
+            self._move()
+
+    def discard(self, bell: DoorbellBell) -> None:
+        for topic in bell.topics:
+            bells = self._bells.get(topic)
+            if bells is None:
+                continue
+            bells.discard(bell)
+            if not bells:
+                del self._bells[topic]
+                if self._door is not None:
+                    self._door.unlink(topic)
+
+    def mend(self, bell: DoorbellBell) -> None:
+        """Put back what a cleaner of temporary folders took away. It is worth a look whenever nothing has rung."""
+        if self._door is None:
+            return
+        try:
+            if self._door.is_in_place:
+                self._link(bell.topics)
+            else:
+                self._move()
+        except OSError:
+            return  # nothing rings then; whoever waits looks by itself as well
+
+    def close(self) -> None:
+        """Hear nothing any more; call it on the loop, unless that is closed."""
+        self.detach()
+        if self._door is not None:
+            self._door.close()
+            self._door = None
+
+    def _link(self, topics: Iterable[str]) -> None:
+        if self._door is not None:
+            for topic in topics:
+                self._door.link(topic)
+
+    def _move(self) -> None:
+        """Listen at a new door with all bells."""
+        loop = self.loop
+        self.close()
+        self._door = Door(self._runtime, self._space)
+        if loop is not None:
+            self.attach(loop)
+        self._link(self._bells)
+
+    def _read(self) -> None:
+        if self._door is None:
+            return
+        rung: set[str] = set()
+        for _ in range(self._room):
+            try:
+                rung.add(self._door.socket.recv(64).decode("ascii", "replace"))
+            except OSError:  # all read
+                break
+        else:
+            # The socket may have been full, and rings for any topic refused.
+            rung = set(self._bells)
+        for topic in rung:
+            for bell in self._bells.get(topic, ()):
+                bell.ring()
+
+
+def _queue_length() -> int:
+    try:
+        return int(_QUEUE_LENGTH.read_text("ascii"))
+    except (OSError, ValueError):
+        return _FEWEST_QUEUED

@@ -1,0 +1,109 @@
+"""Listening: bells that ring on an event loop when a datagram comes for one of their topics."""
+
+import asyncio
+import os
+import threading
+from collections.abc import AsyncGenerator, Collection
+from contextlib import asynccontextmanager
+
+from covey.adapters.doorbell.ear import DoorbellBell, Ear
+from covey.adapters.doorbell.folders import RuntimeFolderUnusable, space_folder, topic_name
+from covey.adapters.doorbell.ring import DoorbellRinger
+from covey.core.errors import StoreClosed
+from covey.core.ids import Topic
+
+Loop = asyncio.AbstractEventLoop
+
+
+class DoorbellWakeups:
+    """`Wakeups` for all processes of a user that have the store at this path open.
+
+    It may be used on several event loops, one after the other or in several threads at once: each loop that listens has
+    one socket. `listen` raises RuntimeFolderUnusable where the runtime folder is not private; `ring` is silent then.
+    """
+
+    def __init__(self, store: str, runtime: str) -> None:
+        self._runtime = runtime
+        self._space = space_folder(runtime, store)
+        self._ringer = DoorbellRinger(store, runtime)
+        self._ears: dict[Loop, Ear] = {}
+        self._idle: Ear | None = None
+        """Kept for the next bell, on whichever loop, because binding a socket costs more than all else."""
+        self._is_closed = False
+        self._guard = threading.Lock()
+        self._pid = os.getpid()
+
+    def ring(self, topics: Collection[Topic]) -> None:
+        self._ringer.ring(topics)
+
+    @asynccontextmanager
+    async def listen(self, topics: Collection[Topic]) -> AsyncGenerator[DoorbellBell]:
+        names = frozenset(topic_name(topic) for topic in topics)
+        try:
+            ear = self._ear_on(asyncio.get_running_loop())
+        except OSError as error:
+            raise self._unusable(error) from error
+        bell = DoorbellBell(ear, names)
+        try:
+            try:
+                ear.add(bell)
+            except OSError as error:
+                raise self._unusable(error) from error
+            yield bell
+        finally:
+            ear.discard(bell)
+            self._retire(ear)
+
+    async def close(self) -> None:
+        with self._guard:
+            self._is_closed = True
+            ears, self._ears = self._ears, {}
+            idle, self._idle = self._idle, None
+        self._ringer.close()
+        if idle is not None:
+            idle.close()
+        here = asyncio.get_running_loop()
+        for loop, ear in ears.items():
+            if loop is here or loop.is_closed():
+                ear.close()
+            else:
+                loop.call_soon_threadsafe(ear.close)
+
+    def _ear_on(self, loop: Loop) -> Ear:
+        if self._pid != os.getpid():
+            self._start_over()
+        with self._guard:
+            if self._is_closed:
+                raise StoreClosed
+            for gone in [known for known in self._ears if known.is_closed()]:
+                self._ears.pop(gone).close()
+            ear = self._ears.get(loop)
+            if ear is None:
+                ear = self._ears[loop] = self._idle or Ear(self._runtime, self._space)
+                self._idle = None
+                ear.attach(loop)
+            return ear
+
+    def _start_over(self) -> None:
+        """Begin again in a forked child: the sockets are the parent's, and its threads may have been anywhere."""
+        self._guard = threading.Lock()
+        self._pid = os.getpid()
+        idle = () if self._idle is None else (self._idle,)
+        for ear in (*self._ears.values(), *idle):
+            ear.close()
+        self._ears.clear()
+        self._idle = None
+
+    def _retire(self, ear: Ear) -> None:
+        with self._guard:
+            if ear.has_bells or ear.loop is None or self._ears.get(ear.loop) is not ear:
+                return
+            del self._ears[ear.loop]
+            ear.detach()
+            if self._idle is None:
+                self._idle = ear
+            else:
+                ear.close()
+
+    def _unusable(self, error: OSError) -> RuntimeFolderUnusable:
+        return RuntimeFolderUnusable(self._runtime, error.strerror or str(error))

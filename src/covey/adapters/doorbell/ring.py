@@ -1,0 +1,104 @@
+"""Ringing: one datagram to each process that listens to a topic. No event loop, no wait."""
+
+import os
+
+# The C module under `socket`: ringing needs nothing of what the other imports.
+from _socket import AF_UNIX, SOCK_DGRAM, socket
+from _thread import allocate_lock
+from collections.abc import Collection, Sequence
+
+from covey.adapters.doorbell.folders import privacy_flaw, space_folder, topic_name
+from covey.core.ids import Topic
+
+
+class DoorbellRinger:
+    """The ringing half of `Wakeups`. Safe for several threads; with nobody listening it costs one failed look."""
+
+    def __init__(self, store: str, runtime: str) -> None:
+        self._runtime = runtime
+        self._space = space_folder(runtime, store)
+        self._sender: socket | None = None
+        self._is_private = False
+        self._is_closed = False
+        self._guard = allocate_lock()
+        self._pid = os.getpid()
+
+    def ring(self, topics: Collection[Topic]) -> None:
+        for topic in topics:
+            name = topic_name(topic)
+            folder = f"{self._space}/{name}"
+            try:
+                doors = os.listdir(folder)
+            except OSError:
+                continue
+            if self._pid != os.getpid():
+                # A forked child: another thread of the parent may have had the guard.
+                self._guard = allocate_lock()
+                self._pid = os.getpid()
+            with self._guard:
+                self._knock(folder, doors, name.encode())
+
+    def close(self) -> None:
+        """Let go of the socket; from now on nothing rings."""
+        with self._guard:
+            self._is_closed = True
+            if self._sender is not None:
+                self._sender.close()
+
+    def _knock(self, folder: str, doors: Sequence[str], name: bytes) -> None:
+        try:
+            # A folder that others can write to could lead our rings anywhere.
+            self._is_private = self._is_private or privacy_flaw(self._runtime) is None
+            if self._is_closed or not self._is_private:
+                return
+            sender = self._sender = self._sender or _open_sender()
+        except OSError:
+            return  # no descriptor to spare: a hint is lost, which it may be
+        for door in doors:
+            path = f"{folder}/{door}"
+            try:
+                _send(sender, name, path)
+            except ConnectionRefusedError:
+                remove_link(folder, door)
+            except FileNotFoundError:
+                # A link that is gone may be back in a moment, a socket never.
+                if not os.path.lexists(f"{self._space}/p/{door}"):
+                    remove_link(folder, door)
+            except OSError:
+                continue
+
+
+def remove_link(folder: str, door: str) -> None:
+    """Remove a process from a topic's folder, and the folder with its last one."""
+    remove(f"{folder}/{door}")
+    try:
+        os.rmdir(folder)
+    except OSError:
+        return  # others are in it
+
+
+def remove(path: str) -> None:
+    """Remove a file where it is there and can be removed."""
+    try:
+        os.unlink(path)
+    except OSError:
+        return
+
+
+def _open_sender() -> socket:
+    sender = socket(AF_UNIX, SOCK_DGRAM)
+    sender.setblocking(False)
+    return sender
+
+
+def _send(sender: socket, name: bytes, path: str) -> None:
+    try:
+        sender.sendto(name, path)
+    except BlockingIOError:
+        # Either the waiter has rings enough, or so many of ours lie unread with others that this socket may send no
+        # more. A new socket tells the two apart.
+        fresh = _open_sender()
+        try:
+            fresh.sendto(name, path)
+        finally:
+            fresh.close()

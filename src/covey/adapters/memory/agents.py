@@ -1,0 +1,30 @@
+"""Agents in memory."""
+
+from collections.abc import Sequence
+
+from covey.adapters.memory.table import Table
+from covey.adapters.memory.undo import UndoLog
+from covey.core.card import Agent
+from covey.core.names import AgentName
+
+
+class MemoryAgents:
+    def __init__(self, log: UndoLog) -> None:
+        self._agents = Table[AgentName, Agent](log)
+        self._numbers = Table[AgentName, int](log)
+
+    async def get(self, name: AgentName) -> Agent | None:
+        return self._agents.get(name)
+
+    async def put(self, agent: Agent) -> None:
+        self._agents.put(agent.name, agent)
+
+    async def all(self) -> Sequence[Agent]:
+        return sorted(self._agents.all(), key=lambda agent: agent.name)
+
+    async def next_number(self, name: AgentName) -> int:
+        if self._agents.get(name) is None:
+            raise LookupError(f"no agent {name} to count for")
+        number = (self._numbers.get(name) or 0) + 1
+        self._numbers.put(name, number)
+        return number

@@ -1,0 +1,76 @@
+"""The store in memory: all or nothing by undoing, one commit after the other because none ever suspends."""
+
+from collections.abc import Awaitable, Callable, Collection, Generator
+from contextlib import contextmanager
+from typing import TypeVar
+
+from covey.adapters.memory.transaction import MemoryTransaction
+from covey.adapters.memory.undo import UndoLog
+from covey.core.errors import StoreClosed
+from covey.core.ids import Topic
+from covey.ports.store import Capabilities, Operation, Survives
+
+T = TypeVar("T")
+
+Ring = Callable[[Collection[Topic]], None]
+
+
+def _ring_nobody(_topics: Collection[Topic]) -> None: ...
+
+
+class MemoryStore:
+    """For one thread. `commit` and `read` never suspend, so they can be driven without an event loop."""
+
+    def __init__(self, ring: Ring = _ring_nobody) -> None:
+        self._ring = ring
+        self._log = UndoLog()
+        self._transaction = MemoryTransaction(self._log)
+        self._is_running = False
+        self._is_closed = False
+
+    @property
+    def capabilities(self) -> Capabilities:
+        return Capabilities(Survives.NOTHING, shared=False, searchable=True)
+
+    async def commit(self, operation: Operation[T]) -> T:
+        with self._turn():
+            self._log.begin()
+            try:
+                result = _finish(operation(self._transaction))
+            except BaseException:
+                self._log.undo()
+                raise
+            self._log.keep()
+            rung = self._transaction.take_rung()
+        if rung:
+            self._ring(rung)
+        return result
+
+    async def read(self, operation: Operation[T]) -> T:
+        with self._turn():
+            return _finish(operation(self._transaction))
+
+    async def close(self) -> None:
+        self._is_closed = True
+
+    @contextmanager
+    def _turn(self) -> Generator[None]:
+        if self._is_closed:
+            raise StoreClosed
+        if self._is_running:
+            raise RuntimeError("an operation awaits nothing but its transaction: this one began another on the store")
+        self._is_running = True
+        try:
+            yield
+        finally:
+            self._is_running = False
+
+
+def _finish(awaitable: Awaitable[T]) -> T:
+    steps = awaitable.__await__()
+    try:
+        next(steps)
+    except StopIteration as done:
+        return done.value
+    steps.close()
+    raise RuntimeError("an operation awaits nothing but its transaction: this one waited for something else")

@@ -1,0 +1,90 @@
+"""A table of records by key, with ordered indexes; every change can be taken back."""
+
+from bisect import bisect_left, insort
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from functools import partial
+from typing import Generic, TypeVar
+
+from covey.adapters.memory.undo import UndoLog
+
+K = TypeVar("K", bound=str)
+R = TypeVar("R")
+
+Shelf = Hashable
+"""The name of an index: records that are asked for together stand on one shelf."""
+
+Order = object
+"""What a shelf is sorted by; the records of one shelf have orders that can be compared."""
+
+Places = Callable[[R], Iterable[tuple[Shelf, Order]]]
+"""The shelves that a record stands on, and its order there."""
+
+_Entry = tuple[Order, int, K]
+
+
+def _nowhere(_record: object) -> Iterable[tuple[Shelf, Order]]:
+    return ()
+
+
+class Table(Generic[K, R]):
+    """Records with equal orders stand on a shelf as they were first put."""
+
+    def __init__(self, log: UndoLog, places: Places[R] = _nowhere) -> None:
+        self._log = log
+        self._places = places
+        self._rows: dict[K, R] = {}
+        self._numbers: dict[K, int] = {}
+        self._shelves: dict[Shelf, list[_Entry[K]]] = {}
+        self._given = 0
+
+    def get(self, key: K) -> R | None:
+        """Return the record, or None."""
+        return self._rows.get(key)
+
+    def put(self, key: K, record: R) -> None:
+        """Add the record, or put it in the place of the one with its key."""
+        self._log.record(partial(self._set, key, self._rows.get(key)))
+        self._set(key, record)
+
+    def all(self) -> Sequence[R]:
+        """Return every record, in the order in which they were first put."""
+        return tuple(self._rows.values())
+
+    def newest_first(self) -> Iterator[R]:
+        """Go through the records against the order in which they were first put."""
+        return reversed(self._rows.values())
+
+    def on(self, shelf: Shelf) -> Sequence[R]:
+        """Return the records of a shelf in their order."""
+        return tuple(self._rows[key] for _, _, key in self._shelves.get(shelf, ()))
+
+    def in_order(self, shelf: Shelf) -> Iterator[R]:
+        """Go through the records of a shelf in their order, for as long as the caller wants more."""
+        return (self._rows[key] for _, _, key in self._shelves.get(shelf, ()))
+
+    def count(self, shelf: Shelf) -> int:
+        """Return how many records stand on a shelf."""
+        return len(self._shelves.get(shelf, ()))
+
+    def _set(self, key: K, record: R | None) -> None:
+        old = self._rows.get(key)
+        if old is not None:
+            self._take_off(key, old)
+        if record is None:
+            del self._rows[key], self._numbers[key]
+            return
+        if old is None:
+            self._given += 1
+            self._numbers[key] = self._given
+        self._rows[key] = record
+        number = self._numbers[key]
+        for shelf, order in self._places(record):
+            insort(self._shelves.setdefault(shelf, []), (order, number, key))
+
+    def _take_off(self, key: K, record: R) -> None:
+        number = self._numbers[key]
+        for shelf, order in self._places(record):
+            entries = self._shelves[shelf]
+            del entries[bisect_left(entries, (order, number, key))]
+            if not entries:
+                del self._shelves[shelf]

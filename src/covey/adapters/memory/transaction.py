@@ -1,0 +1,43 @@
+"""The tables of a space in memory, and the topics that the running commit rings."""
+
+from collections.abc import Collection
+
+from covey.adapters.memory.agents import MemoryAgents
+from covey.adapters.memory.deliveries import MemoryDeliveries, MemoryInboxes
+from covey.adapters.memory.journal import MemoryJournal
+from covey.adapters.memory.messages import MemoryMessages
+from covey.adapters.memory.offers import MemoryOffers
+from covey.adapters.memory.sessions import MemorySessions
+from covey.adapters.memory.settings import MemorySettings
+from covey.adapters.memory.tickets import MemoryTickets
+from covey.adapters.memory.tokens import MemoryTokens
+from covey.adapters.memory.undo import UndoLog
+from covey.core.ids import Topic
+
+
+class MemoryTransaction:
+    """One for the whole life of a store: commits are serial, and the log takes back the one that failed."""
+
+    def __init__(self, log: UndoLog) -> None:
+        self.agents = MemoryAgents(log)
+        self.sessions = MemorySessions(log)
+        self.tokens = MemoryTokens(log)
+        self.settings = MemorySettings(log)
+        self.messages = MemoryMessages(log)
+        self.deliveries = MemoryDeliveries(log)
+        self.inboxes = MemoryInboxes(self.deliveries)
+        self.offers = MemoryOffers(log)
+        self.tickets = MemoryTickets(log)
+        self.journal = MemoryJournal(log)
+        self._log = log
+        self._rung: dict[Topic, None] = {}
+
+    def ring(self, topic: Topic) -> None:
+        self._log.record(self._rung.clear)
+        self._rung[topic] = None
+
+    def take_rung(self) -> Collection[Topic]:
+        """Return the topics that rang, each once, and forget them."""
+        rung = tuple(self._rung)
+        self._rung.clear()
+        return rung

@@ -1,0 +1,45 @@
+"""Access: what the records of one connection share to read, to write, to remember and to count."""
+
+from typing import Any, Protocol
+
+import apsw
+
+from covey.adapters.sqlite.known import Known
+from covey.adapters.sqlite.statements import statements
+
+_LAST = statements("store")["last"]
+
+
+class Execute(Protocol):
+    """Runs statements on one cursor: what one finds is taken before the next is run."""
+
+    def __call__(self, statement: str, values: tuple[Any, ...] = (), /) -> apsw.Cursor: ...
+
+
+def on_one_cursor(connection: apsw.Connection) -> Execute:
+    """Return how to run statements. Making a cursor anew for each would cost more than many of them do."""
+    cursor: Any = connection.cursor()  # the types that apsw declares for values are not known to every type checker
+    return cursor.execute
+
+
+class Access:
+    __slots__ = ("known", "read", "write")
+
+    def __init__(self, read: Execute, write: Execute, known: Known) -> None:
+        self.read = read
+        self.write = write
+        self.known = known
+
+    def next_number(self) -> int:
+        """Return a number greater than any that was given before, for an event or a placed delivery."""
+        known = self.known
+        last = known.last
+        if last is None:
+            last = int(self.read(_LAST).get)
+        known.last = last = last + 1
+        return last
+
+
+def refuse(_statement: str, _values: tuple[Any, ...] = (), /) -> apsw.Cursor:
+    """Stand in for `write` where only reading is allowed."""
+    raise RuntimeError("a read does not write: use commit")

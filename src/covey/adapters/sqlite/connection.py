@@ -1,0 +1,74 @@
+"""Connections: how SQLite is set up, and the file checked, before anything is done with it."""
+
+import os
+import sys
+from typing import Any, Final, Literal
+
+import apsw
+
+from covey.adapters.sqlite.access import on_one_cursor
+from covey.adapters.sqlite.files import prepare
+from covey.adapters.sqlite.migrations import bring_up_to_date
+from covey.adapters.sqlite.trouble import BUSY_LIMIT_S, raise_explained
+from covey.core.errors import StoreReadOnly
+from covey.ports.store import Capabilities, Survives
+
+Synchronous = Literal["full", "normal"]
+"""full: what was committed survives a power cut. normal: a power cut may lose the newest commits, and only those."""
+
+Row = tuple[Any, ...]
+"""Values as SQLite has them; the decoders give them their types."""
+
+CHECKPOINT_PAGES: Final = 1000
+"""After this many pages the log is written back into the database and begins anew."""
+
+LOG_LIMIT_BYTES: Final = 64 * 1024 * 1024
+"""A log that grew larger than this while a long read held it is cut back when it begins anew."""
+
+CACHE_KIB: Final = 16 * 1024
+STATEMENTS: Final = 128
+"""More than this package has, so that each is prepared once."""
+
+
+def connect(path: str, synchronous: Synchronous) -> apsw.Connection:
+    """Return a connection to the store at `path`, made or migrated where needed; else say what is wrong with it."""
+    try:
+        prepare(path)
+        connection = apsw.Connection(path, flags=apsw.SQLITE_OPEN_READWRITE, statementcachesize=STATEMENTS)
+    except (apsw.Error, OSError) as error:
+        raise_explained(path, error)
+    try:
+        if connection.readonly("main"):
+            raise StoreReadOnly(path, "the file is read-only")
+        connection.set_busy_timeout(int(BUSY_LIMIT_S * 1000))
+        bring_up_to_date(connection, path)
+        _set_up(connection, synchronous)
+    except (apsw.Error, OSError) as error:
+        connection.close()
+        raise_explained(path, error)
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def capabilities(synchronous: Synchronous) -> Capabilities:
+    """Return what a store with this setting can do."""
+    survives = Survives.MACHINE if synchronous == "full" else Survives.PROCESS
+    return Capabilities(survives, shared=True, searchable=True)
+
+
+def absolute(path: str | os.PathLike[str]) -> str:
+    """Return the path that all processes know the store by."""
+    return os.path.realpath(path)
+
+
+def _set_up(connection: apsw.Connection, synchronous: Synchronous) -> None:
+    execute = on_one_cursor(connection)
+    execute(
+        f"pragma synchronous = {synchronous}; pragma wal_autocheckpoint = {CHECKPOINT_PAGES};"
+        f"pragma journal_size_limit = {LOG_LIMIT_BYTES}; pragma cache_size = -{CACHE_KIB}"
+    )
+    if sys.platform == "darwin":
+        # Elsewhere fsync reaches the disk; there it stops at the drive's own cache.
+        execute("pragma fullfsync = 1; pragma checkpoint_fullfsync = 1")

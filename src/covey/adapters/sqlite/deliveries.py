@@ -1,0 +1,85 @@
+"""Deliveries in SQLite."""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+import apsw
+
+from covey.adapters.sqlite.access import Access
+from covey.adapters.sqlite.connection import Row
+from covey.adapters.sqlite.delivery_rows import decode_delivery, encode_delivery, placed, split_id
+from covey.adapters.sqlite.inboxes import change_queued
+from covey.adapters.sqlite.statements import statements
+from covey.adapters.sqlite.values import to_text
+from covey.core.delivery import Delivery, DeliveryState
+from covey.core.ids import DeliveryId, InboxId, MessageId
+from covey.core.names import Scope
+
+_SQL = statements("deliveries")
+_ADD = _SQL["add"]
+_MOVE = _SQL["move"]
+_PUT = _SQL["put"]
+_WHERE = _SQL["where"]
+
+Place = tuple[InboxId, str]
+"""The inbox that a delivery is in, and its state."""
+
+
+class SqliteDeliveries:
+    __slots__ = ("_access",)
+
+    def __init__(self, access: Access) -> None:
+        self._access = access
+
+    async def get(self, delivery_id: DeliveryId) -> Delivery | None:
+        row = self._access.read(_SQL["get"], split_id(delivery_id)).fetchone()
+        return None if row is None else decode_delivery(row)
+
+    async def place(self, delivery: Delivery) -> Delivery:
+        seq = self._access.next_number()
+        row = (seq, delivery.inbox, *encode_delivery(delivery))
+        # One without a seq was never placed, unless its caller made it anew: try before looking it up.
+        before = self._where(delivery) if delivery.seq else None
+        if before is None:
+            try:
+                self._access.write(_ADD, row)
+            except apsw.ConstraintError:
+                before = self._where(delivery)
+                if before is None:
+                    raise
+        if before is not None:
+            self._access.write(_MOVE, row)
+        self._count(before, (delivery.inbox, delivery.state))
+        return placed(delivery, seq)
+
+    async def put(self, delivery: Delivery) -> None:
+        before = self._where(delivery)
+        if before is None or before[0] != delivery.inbox:
+            raise LookupError(f"delivery {delivery.id} was not placed there; only `place` moves one")
+        self._access.write(_PUT, encode_delivery(delivery))
+        self._count(before, (delivery.inbox, delivery.state))
+
+    async def of_message(self, message_id: MessageId) -> Sequence[Delivery]:
+        return self._find("of_message", (message_id,))
+
+    async def unsettled_in(self, scope: Scope) -> Sequence[Delivery]:
+        return self._find("unsettled_in", (scope,))
+
+    async def lapsed(self, now: datetime, limit: int) -> Sequence[Delivery]:
+        until = (to_text(now), limit)
+        return [*self._find("lapsed_leases", until), *self._find("lapsed_dates", until)][:limit]
+
+    def _find(self, name: str, values: Row) -> Sequence[Delivery]:
+        return [decode_delivery(row) for row in self._access.read(_SQL[name], values)]
+
+    def _where(self, delivery: Delivery) -> Place | None:
+        return self._access.read(_WHERE, split_id(delivery.id)).fetchone()
+
+    def _count(self, before: Place | None, after: Place) -> None:
+        """Keep the number of what is queued in each inbox."""
+        if before == after:
+            return
+        if before is not None and before[1] == DeliveryState.QUEUED:
+            change_queued(self._access, before[0], -1)
+        if after[1] == DeliveryState.QUEUED:
+            change_queued(self._access, after[0], +1)

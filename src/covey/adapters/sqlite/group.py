@@ -1,0 +1,71 @@
+"""The store for programs with an event loop: one thread that writes, one that reads, and commits in groups."""
+
+import os
+from typing import TypeVar
+
+from covey.adapters.sqlite.connection import Synchronous, absolute, capabilities, connect
+from covey.adapters.sqlite.lane import Lane
+from covey.adapters.sqlite.reader import Reader
+from covey.adapters.sqlite.trouble import BUSY_LIMIT_S
+from covey.adapters.sqlite.turnstile import Turnstile
+from covey.adapters.sqlite.writer import Ring, Writer, ring_nobody
+from covey.ports.store import Capabilities, Operation
+
+T = TypeVar("T")
+
+_forks = 0
+"""How many forks lie between this process and the one that first loaded this module."""
+
+
+def _count_fork() -> None:
+    global _forks
+    _forks += 1
+
+
+os.register_at_fork(after_in_child=_count_fork)
+
+
+class GroupCommit:
+    """Commits that wait at the same time share one transaction, and so one wait for the disk.
+
+    Each is whole by itself all the same: one that raises is undone alone. A commit whose task is cancelled before its
+    turn never happens; in its turn it is finished. One that waits for its turn longer than the limit gets StoreBusy and
+    never happens.
+    """
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        ring: Ring = ring_nobody,
+        synchronous: Synchronous = "full",
+        limit_s: float = BUSY_LIMIT_S,
+    ) -> None:
+        """Open the store, and make it where there is none."""
+        self.path = absolute(path)
+        self._synchronous: Synchronous = synchronous
+        self._forks = _forks
+        writer = Writer(connect(self.path, synchronous), self.path, Turnstile(self.path), ring)
+        reader = Reader(connect(self.path, synchronous), self.path)
+        self._writes = Lane(self.path, writer.together, writer.close, limit_s)
+        self._reads = Lane(self.path, reader.together, reader.close, limit_s)
+
+    @property
+    def capabilities(self) -> Capabilities:
+        return capabilities(self._synchronous)
+
+    async def commit(self, operation: Operation[T]) -> T:
+        self._check_process()
+        return await self._writes.run(operation)
+
+    async def read(self, operation: Operation[T]) -> T:
+        self._check_process()
+        return await self._reads.run(operation)
+
+    async def close(self) -> None:
+        await self._writes.close()
+        await self._reads.close()
+
+    def _check_process(self) -> None:
+        if self._forks != _forks:
+            raise RuntimeError("a store does not go along through fork: open it again in the new process")

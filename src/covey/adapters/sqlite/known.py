@@ -1,0 +1,46 @@
+"""What a connection remembers from one transaction to the next, until somebody else has written."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from covey.core.card import Agent
+from covey.core.ids import InboxId, SessionId
+from covey.core.names import AgentName
+from covey.core.session import Session
+
+MAX_KNOWN: Final = 10_000
+"""How many agents, sessions or inboxes are remembered; at the bound all are forgotten."""
+
+
+class Known:
+    """Agents and sessions as they were read last, and what is counted."""
+
+    __slots__ = ("agents", "last", "numbered", "queued", "sessions", "sessions_of", "version")
+
+    def __init__(self) -> None:
+        self.agents: dict[AgentName, Agent] = {}
+        self.sessions: dict[SessionId, Session] = {}
+        self.sessions_of: dict[AgentName, Sequence[Session]] = {}
+        self.numbered: dict[AgentName, int] = {}
+        """The last number that was given to a message for an agent."""
+        self.queued: dict[InboxId, int] = {}
+        """How many are queued in an inbox."""
+        self.last: int | None = None
+        """The last number that an event or a placed delivery got; None where it has to be looked up."""
+        self.version = 0
+        """SQLite's number for what the others have committed."""
+
+    def at(self, version: int) -> None:
+        """Begin a transaction: keep what is remembered if nobody else has written since the last one."""
+        if version != self.version or max(len(self.agents), len(self.sessions), len(self.queued)) > MAX_KNOWN:
+            self.forget()
+            self.version = version
+
+    def forget(self) -> None:
+        """Forget everything: something that was written has been undone."""
+        self.agents.clear()
+        self.sessions.clear()
+        self.sessions_of.clear()
+        self.numbered.clear()
+        self.queued.clear()
+        self.last = None

@@ -1,0 +1,55 @@
+"""Offers in SQLite."""
+
+from collections.abc import Sequence
+
+from covey.adapters.sqlite.access import Access
+from covey.adapters.sqlite.connection import Row
+from covey.adapters.sqlite.statements import statements
+from covey.adapters.sqlite.values import from_json, to_instant, to_instant_or_none, to_json, to_text, to_text_or_null
+from covey.core.ids import OfferId, SessionId
+from covey.core.offer import Offer, Presentation
+
+_SQL = statements("offers")
+
+
+class SqliteOffers:
+    __slots__ = ("_access",)
+
+    def __init__(self, access: Access) -> None:
+        self._access = access
+
+    async def get(self, offer_id: OfferId) -> Offer | None:
+        row = self._access.read(_SQL["get"], (offer_id,)).fetchone()
+        return None if row is None else _decode(row)
+
+    async def put(self, offer: Offer) -> None:
+        row = (
+            offer.id,
+            offer.session,
+            offer.turn,
+            to_json(offer.deliveries),
+            to_text(offer.offered_at),
+            to_text(offer.lease_until),
+            offer.presentation,
+            to_text_or_null(offer.ended_at),
+            offer.end_reason,
+        )
+        self._access.write(_SQL["put"], row)
+
+    async def live_of(self, session_id: SessionId) -> Sequence[Offer]:
+        return [_decode(row) for row in self._access.read(_SQL["live_of"], (session_id,))]
+
+
+def _decode(row: Row) -> Offer:
+    offer_id, session, turn, deliveries, offered_at, lease_until, presentation, ended_at, end_reason = row
+    return Offer(
+        offer_id,
+        session,
+        turn,
+        tuple(from_json(deliveries)),
+        to_instant(offered_at),
+        to_instant(lease_until),
+        Presentation(presentation),
+        to_instant_or_none(ended_at),
+        end_reason,
+    )

@@ -1,0 +1,76 @@
+"""The reader: operations over one consistent view."""
+
+from collections.abc import Callable, Sequence
+from typing import TypeVar
+
+import apsw
+
+from covey.adapters.sqlite.access import Access, on_one_cursor, refuse
+from covey.adapters.sqlite.known import Known
+from covey.adapters.sqlite.operations import Job, finish
+from covey.adapters.sqlite.statements import statements
+from covey.adapters.sqlite.transaction import SqliteTransaction
+from covey.adapters.sqlite.trouble import explain, raise_explained
+from covey.ports.store import Operation
+
+T = TypeVar("T")
+
+_SQL = statements("store")
+_VIEW = _SQL["view"]
+_END = _SQL["commit"]
+_VERSION = _SQL["version"]
+
+
+class Reader:
+    """Reads on one connection, on one thread."""
+
+    def __init__(self, connection: apsw.Connection, path: str, known: Known | None = None) -> None:
+        self._connection = connection
+        self._path = path
+        self._known = known or Known()
+        self._execute = on_one_cursor(connection)
+        self._transaction = SqliteTransaction(Access(self._execute, refuse, self._known))
+
+    def alone(self, operation: Operation[T]) -> T:
+        """Run one operation."""
+        try:
+            self._begin()
+            return finish(operation(self._transaction))
+        except apsw.Error as error:
+            raise_explained(self._path, error)
+        finally:
+            self._end()
+
+    def together(self, take: Callable[[], Sequence[Job]], about_to_wait: Callable[[], None]) -> Sequence[Job]:
+        """Run all operations that `take` returns over one view, which is not older than any of them."""
+        jobs = take()
+        about_to_wait()
+        try:
+            self._begin()
+            for job in jobs:
+                self._run(job)
+        except apsw.Error as error:
+            raise_explained(self._path, error)
+        finally:
+            self._end()
+        return jobs
+
+    def close(self) -> None:
+        self._connection.close()
+
+    def _run(self, job: Job) -> None:
+        try:
+            job.value = finish(job.operation(self._transaction))
+        except apsw.Error as error:
+            job.error = explain(self._path, error)
+        except BaseException as error:  # noqa: BLE001 - it belongs to whoever awaits the job, and is given to them
+            job.error = error
+
+    def _begin(self) -> None:
+        self._execute(_VIEW)
+        self._known.at(self._execute(_VERSION).get)
+
+    def _end(self) -> None:
+        self._transaction.topics.clear()
+        if self._connection.in_transaction:
+            self._execute(_END)

@@ -1,0 +1,92 @@
+-- name: get
+-- One delivery by the two halves of its id.
+select seq, message_id, copy, inbox, agent, state, kind, sender, expects_reply, number, scope, subject, updated_at,
+    expires_at, offer, lease_until, grade, reason, archived_at
+from deliveries where message_id = ? and copy = ?
+
+-- name: where
+-- In which inbox a delivery is now, and in which state.
+select inbox, state from deliveries where message_id = ? and copy = ?
+
+-- name: add
+-- Place a new delivery.
+insert into deliveries (seq, inbox, agent, state, kind, sender, expects_reply, number, scope, subject, updated_at,
+    expires_at, offer, lease_until, grade, reason, archived_at, message_id, copy)
+values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+
+-- name: move
+-- Place a known delivery in an inbox anew, at its end.
+update deliveries
+set seq = ?, inbox = ?, agent = ?, state = ?, kind = ?, sender = ?, expects_reply = ?, number = ?, scope = ?, subject = ?,
+    updated_at = ?, expires_at = ?, offer = ?, lease_until = ?, grade = ?, reason = ?, archived_at = ?
+where message_id = ? and copy = ?
+
+-- name: put
+-- Replace what is known of a delivery; it stays where it is in its inbox.
+update deliveries
+set agent = ?, state = ?, kind = ?, sender = ?, expects_reply = ?, number = ?, scope = ?, subject = ?,
+    updated_at = ?, expires_at = ?, offer = ?, lease_until = ?, grade = ?, reason = ?, archived_at = ?
+where message_id = ? and copy = ?
+
+-- name: of_message
+-- All deliveries of a message.
+select seq, message_id, copy, inbox, agent, state, kind, sender, expects_reply, number, scope, subject, updated_at,
+    expires_at, offer, lease_until, grade, reason, archived_at
+from deliveries where message_id = ? order by copy
+
+-- name: unsettled_in
+-- What a scope's inboxes still hold.
+select seq, message_id, copy, inbox, agent, state, kind, sender, expects_reply, number, scope, subject, updated_at,
+    expires_at, offer, lease_until, grade, reason, archived_at
+from deliveries where scope = ? and state in ('queued', 'offered', 'in_context') order by seq
+
+-- name: lapsed_leases
+-- Offered, and the lease has ended.
+select seq, message_id, copy, inbox, agent, state, kind, sender, expects_reply, number, scope, subject, updated_at,
+    expires_at, offer, lease_until, grade, reason, archived_at
+from deliveries where state = 'offered' and lease_until <= ? order by lease_until limit ?
+
+-- name: lapsed_dates
+-- Queued, and no longer worth showing.
+select seq, message_id, copy, inbox, agent, state, kind, sender, expects_reply, number, scope, subject, updated_at,
+    expires_at, offer, lease_until, grade, reason, archived_at
+from deliveries where state = 'queued' and expires_at <= ? order by expires_at limit ?
+
+-- name: waiting
+-- What an inbox holds in up to three states, by seq.
+select seq, message_id, copy, inbox, agent, state, kind, sender, expects_reply, number, scope, subject, updated_at,
+    expires_at, offer, lease_until, grade, reason, archived_at
+from deliveries
+where inbox = ? and state in ('queued', 'offered', 'in_context') and seq > ? and state in (?, ?, ?) order by seq limit ?
+
+-- name: queued
+-- How many are queued in an inbox.
+select queued from inboxes where inbox = ?
+
+-- name: queued_first
+-- The first one is queued in an inbox.
+insert into inboxes (queued, inbox) values (?, ?)
+
+-- name: queued_more
+-- More or fewer are queued.
+update inboxes set queued = ? where inbox = ?
+
+-- name: queued_none
+-- The last one has left.
+delete from inboxes where inbox = ?
+
+-- name: oldest
+-- The oldest queued delivery of up to five kinds.
+select seq, message_id, copy, inbox, agent, state, kind, sender, expects_reply, number, scope, subject, updated_at,
+    expires_at, offer, lease_until, grade, reason, archived_at
+from deliveries
+where inbox = ? and state in ('queued', 'offered', 'in_context') and state = 'queued' and kind in (?, ?, ?, ?, ?)
+order by seq limit 1
+
+-- name: alike
+-- The queued notifies and updates of one sender on one subject.
+select seq, message_id, copy, inbox, agent, state, kind, sender, expects_reply, number, scope, subject, updated_at,
+    expires_at, offer, lease_until, grade, reason, archived_at
+from deliveries
+where inbox = ? and sender = ? and scope = ? and subject = ? and state = 'queued' and kind in ('notify', 'update')
+order by seq

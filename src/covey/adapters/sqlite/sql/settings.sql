@@ -1,0 +1,7 @@
+-- name: get
+-- One setting by name.
+select value from settings where name = ?
+
+-- name: put
+-- Set it.
+insert into settings (name, value) values (?, ?) on conflict (name) do update set value = excluded.value

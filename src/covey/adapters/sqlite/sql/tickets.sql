@@ -1,0 +1,46 @@
+-- name: get
+-- One ticket by the two halves of its id.
+select message_id, debtor, thread, asker, asker_session, state, scope, subject, opened_at, due_at, answer, trouble, awaits,
+    closed_at, close_reason
+from tickets where message_id = ? and debtor = ?
+
+-- name: put
+-- Add a ticket or replace what is known of it.
+insert into tickets (message_id, debtor, thread, asker, asker_session, state, scope, subject, opened_at, due_at, answer,
+    trouble, awaits, closed_at, close_reason)
+values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+on conflict (message_id, debtor) do update
+set thread = excluded.thread, asker = excluded.asker, asker_session = excluded.asker_session, state = excluded.state,
+    scope = excluded.scope, subject = excluded.subject, opened_at = excluded.opened_at, due_at = excluded.due_at,
+    answer = excluded.answer, trouble = excluded.trouble, awaits = excluded.awaits, closed_at = excluded.closed_at,
+    close_reason = excluded.close_reason
+
+-- name: of_message
+-- The tickets of a message, closed or not.
+select message_id, debtor, thread, asker, asker_session, state, scope, subject, opened_at, due_at, answer, trouble, awaits,
+    closed_at, close_reason
+from tickets where message_id = ? order by debtor
+
+-- name: owed_in
+-- What is owed in a scope, oldest first.
+select message_id, debtor, thread, asker, asker_session, state, scope, subject, opened_at, due_at, answer, trouble, awaits,
+    closed_at, close_reason
+from tickets where scope = ? and state <> 'closed' order by opened_at, rowid
+
+-- name: owed_by
+-- What an agent owes, oldest first.
+select message_id, debtor, thread, asker, asker_session, state, scope, subject, opened_at, due_at, answer, trouble, awaits,
+    closed_at, close_reason
+from tickets where debtor = ? and state <> 'closed' order by opened_at, rowid
+
+-- name: owed_to
+-- What an agent is owed, oldest first.
+select message_id, debtor, thread, asker, asker_session, state, scope, subject, opened_at, due_at, answer, trouble, awaits,
+    closed_at, close_reason
+from tickets where asker = ? and state <> 'closed' order by opened_at, rowid
+
+-- name: awaiting
+-- The tickets that wait for a question back.
+select message_id, debtor, thread, asker, asker_session, state, scope, subject, opened_at, due_at, answer, trouble, awaits,
+    closed_at, close_reason
+from tickets where awaits = ? and state <> 'closed' order by opened_at, rowid

@@ -1,0 +1,168 @@
+"""The writer: operations that become durable together.
+
+Operations of one batch share a transaction and one wait for the disk. Marking each of them with a savepoint would cost
+as much as a third of a send, because SQLite then keeps a copy of every page that it touches. So a batch runs without
+marks first. An operation that raises before it has written anything, as refusals do, harms nobody. If one has written
+and then raises, the batch is undone and run again, with marks. The port allows for that: an operation may run more than
+once before it counts.
+"""
+
+from collections.abc import Callable, Collection, Sequence
+from typing import TypeVar
+
+import apsw
+
+from covey.adapters.sqlite.access import Access, on_one_cursor
+from covey.adapters.sqlite.known import Known
+from covey.adapters.sqlite.operations import Job, finish
+from covey.adapters.sqlite.statements import statements
+from covey.adapters.sqlite.transaction import SqliteTransaction
+from covey.adapters.sqlite.trouble import concerns_store, explain, raise_explained
+from covey.adapters.sqlite.turnstile import Turnstile
+from covey.core.ids import Topic
+from covey.ports.store import Operation
+
+T = TypeVar("T")
+
+Ring = Callable[[Collection[Topic]], None]
+"""Called once a commit is durable, on the thread that writes, with each topic once; never blocks, never raises."""
+
+
+def ring_nobody(_topics: Collection[Topic]) -> None:
+    """Stand in for wake-ups where nobody waits."""
+
+
+_SQL = statements("store")
+_BEGIN = _SQL["begin"]
+_COMMIT = _SQL["commit"]
+_ROLLBACK = _SQL["rollback"]
+_VERSION = _SQL["version"]
+
+
+class Spoiled(Exception):
+    """An operation raised after it had written."""
+
+
+class Writer:
+    """Writes on one connection, on one thread."""
+
+    def __init__(
+        self, connection: apsw.Connection, path: str, turnstile: Turnstile, ring: Ring, known: Known | None = None
+    ) -> None:
+        self._connection = connection
+        self._path = path
+        self._turnstile = turnstile
+        self._ring = ring
+        self._known = known or Known()
+        self._execute = on_one_cursor(connection)
+        self._transaction = SqliteTransaction(Access(self._execute, self._execute, self._known))
+
+    def alone(self, operation: Operation[T], limit_s: float) -> T:
+        """Run one operation and make it durable."""
+        self._turnstile.enter(limit_s)
+        try:
+            self._begin()
+            value = finish(operation(self._transaction))
+            self._execute(_COMMIT)
+        except apsw.Error as error:
+            self._undo()
+            raise_explained(self._path, error)
+        except BaseException:
+            self._undo()
+            raise
+        finally:
+            self._turnstile.leave()
+        self._ring_topics()
+        return value
+
+    def together(self, take: Callable[[], Sequence[Job]], about_to_wait: Callable[[], None]) -> Sequence[Job]:
+        """Wait for the turn, run all operations that `take` returns then, and make them durable at once.
+
+        What this raises concerns the store; nothing has been written then.
+        """
+        self._turnstile.enter(None)
+        try:
+            self._begin()
+            jobs = take()
+            try:
+                if jobs:
+                    self._run(jobs)
+                    about_to_wait()
+                    self._execute(_COMMIT)
+                else:
+                    self._undo()
+            except apsw.Error as error:
+                self._undo()
+                reason = explain(self._path, error)
+                for job in jobs:
+                    job.error = reason
+        except apsw.Error as error:
+            self._undo()
+            raise_explained(self._path, error)
+        except BaseException:
+            self._undo()
+            raise
+        finally:
+            self._turnstile.leave()
+        self._ring_topics()
+        return jobs
+
+    def close(self) -> None:
+        self._turnstile.close()
+        self._connection.close()
+
+    def _begin(self) -> None:
+        self._execute(_BEGIN)
+        self._known.at(self._execute(_VERSION).get)
+
+    def _run(self, jobs: Sequence[Job]) -> None:
+        try:
+            for job in jobs:
+                self._run_unmarked(job)
+        except Spoiled:
+            self._undo()
+            self._begin()
+            for job in jobs:
+                self._run_marked(job)
+
+    def _run_unmarked(self, job: Job) -> None:
+        before = self._connection.total_changes()
+        rung = len(self._transaction.topics)
+        try:
+            job.value = finish(job.operation(self._transaction))
+        except BaseException as error:
+            if isinstance(error, apsw.Error) and concerns_store(error):
+                raise
+            if self._connection.total_changes() != before:
+                raise Spoiled from None
+            job.error = error
+            del self._transaction.topics[rung:]
+
+    def _run_marked(self, job: Job) -> None:
+        rung = len(self._transaction.topics)
+        self._execute(_SQL["mark"])
+        try:
+            job.error = None
+            job.value = finish(job.operation(self._transaction))
+        except BaseException as error:
+            if isinstance(error, apsw.Error) and concerns_store(error):
+                raise
+            job.error = error
+            del self._transaction.topics[rung:]
+            self._execute(_SQL["undo"])
+            self._known.forget()
+        self._execute(_SQL["keep"])
+
+    def _undo(self) -> None:
+        self._known.forget()
+        self._transaction.topics.clear()
+        # SQLite has undone it already where the disk was full or failed.
+        if self._connection.in_transaction:
+            self._execute(_ROLLBACK)
+
+    def _ring_topics(self) -> None:
+        topics = self._transaction.topics
+        if topics:
+            distinct = tuple(dict.fromkeys(topics))
+            topics.clear()
+            self._ring(distinct)

@@ -1,0 +1,1 @@
+"""Clock, ids and liveness as the operating system gives them."""

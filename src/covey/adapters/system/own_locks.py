@@ -1,0 +1,126 @@
+"""The locks that this process holds: one for each folder, however many ask for it.
+
+They are POSIX record locks. The kernel drops them when the process dies, and a forked child does not inherit
+them. Their trap: closing *any* descriptor of a file drops the process's lock on it. So a lock belongs to the
+process and not to an object, its file is opened here and nowhere else, and `is_own` warns who is about to open
+one of these files by another way.
+"""
+
+import fcntl
+import os
+import time
+from _thread import allocate_lock
+from typing import Final
+
+SUFFIX: Final = ".lock"
+_UNFINISHED: Final = ".new"
+_UNFINISHED_AGE_S: Final = 3600.0
+
+_held: dict[str, "_Held"] = {}
+_guard = allocate_lock()
+
+
+class _Held:
+    """A lock of the process `pid`; a forked child that finds it here knows by the number that it is not its own."""
+
+    __slots__ = ("descriptor", "inode", "name", "pid", "users")
+
+    def __init__(self, name: str, descriptor: int) -> None:
+        status = os.fstat(descriptor)
+        self.name = name
+        self.descriptor = descriptor
+        self.inode = (status.st_dev, status.st_ino)
+        self.pid = os.getpid()
+        self.users: set[object] = set()
+
+
+def take(folder: str, user: object) -> str:
+    """Lock a file in the folder, unless this process has one there; return its name. It is kept for the user."""
+    with _guard:
+        held = _held.get(folder)
+        if held is None or held.pid != os.getpid():
+            held = _held[folder] = _make(folder)
+        held.users.add(user)
+        return held.name
+
+
+def drop(folder: str, user: object) -> None:
+    """Note that the user needs the lock no more; when nobody does, let it go."""
+    with _guard:
+        held = _held.get(folder)
+        if held is None or held.pid != os.getpid():
+            return
+        held.users.discard(user)
+        if not held.users:
+            del _held[folder]
+            remove(f"{folder}/{held.name}{SUFFIX}")
+            os.close(held.descriptor)
+
+
+def own_name(folder: str) -> str | None:
+    """Return the name of the lock that this process holds in the folder."""
+    held = _held.get(folder)
+    return None if held is None or held.pid != os.getpid() else held.name
+
+
+def is_own(path: str) -> bool:
+    """Tell, without opening it, whether the file is locked by this process, whatever path leads to it."""
+    status = os.stat(path)
+    inode = (status.st_dev, status.st_ino)
+    pid = os.getpid()
+    with _guard:
+        return any(held.inode == inode and held.pid == pid for held in _held.values())
+
+
+def remove(path: str) -> None:
+    """Remove a file where it is there and can be removed."""
+    try:
+        os.unlink(path)
+    except OSError:
+        return
+
+
+def _make(folder: str) -> _Held:
+    os.makedirs(folder, mode=0o700, exist_ok=True)
+    _sweep_unfinished(folder)
+    while True:
+        name = os.urandom(16).hex()
+        path = f"{folder}/{name}{_UNFINISHED}"
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+        try:
+            fcntl.lockf(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            held = _Held(name, descriptor)
+            # Under its final name the file is locked from the first moment. So whoever finds it unlocked knows that its
+            # process is gone for good, and may remove it.
+            os.rename(path, f"{folder}/{name}{SUFFIX}")
+        except FileNotFoundError:
+            os.close(descriptor)  # swept: this process was stopped for an hour in the middle of this
+        except BaseException:
+            remove(path)
+            os.close(descriptor)
+            raise
+        else:
+            return held
+
+
+def _sweep_unfinished(folder: str) -> None:
+    oldest = time.time() - _UNFINISHED_AGE_S
+    for name in os.listdir(folder):
+        if name.endswith(_UNFINISHED):
+            path = f"{folder}/{name}"
+            try:
+                if os.stat(path).st_mtime < oldest:
+                    os.unlink(path)
+            except FileNotFoundError:
+                continue
+
+
+def _forget_the_parents_locks() -> None:
+    global _guard
+    _guard = allocate_lock()  # another thread of the parent may have had it
+    for held in _held.values():
+        os.close(held.descriptor)  # drops nothing: the locks are the parent's
+    _held.clear()
+
+
+os.register_at_fork(after_in_child=_forget_the_parents_locks)

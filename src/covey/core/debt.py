@@ -1,0 +1,43 @@
+"""The debt: how a ticket begins, by what became of the request's copies when it was accepted."""
+
+from collections.abc import Collection
+from datetime import datetime
+
+from covey.core.delivery import TERMINAL, DeliveryState
+from covey.core.ids import ticket_id
+from covey.core.message import Message
+from covey.core.names import AgentName
+from covey.core.ticket import Ticket, TicketMove, TicketState, Trouble, ticket_moved
+
+
+def opening(copies: Collection[DeliveryState]) -> tuple[TicketMove | None, Trouble | None]:
+    """Return the move and the trouble that a ticket begins with, by the states of the debtor's copies.
+
+    Where the request was refused there is no debt to pay, only an outcome to report; where nobody was there it is
+    owed, with the trouble noted.
+    """
+    if all(state is DeliveryState.REFUSED for state in copies):
+        return TicketMove.REFUSE, None
+    if all(state in TERMINAL for state in copies):
+        return None, Trouble.UNDELIVERABLE
+    return None, None
+
+
+def new_ticket(message: Message, debtor: AgentName, copies: Collection[DeliveryState], now: datetime) -> Ticket:
+    """Return the debt of one recipient of a request."""
+    move, trouble = opening(copies)
+    ticket = Ticket(
+        id=ticket_id(message.id, debtor),
+        message_id=message.id,
+        thread=message.thread,
+        asker=message.sender.agent,
+        debtor=debtor,
+        state=TicketState.OPEN,
+        opened_at=now,
+        asker_session=message.sender.session,
+        scope=message.scope,
+        subject=message.subject,
+        due_at=message.deadline,
+        trouble=trouble,
+    )
+    return ticket if move is None else ticket_moved(ticket, move, now)

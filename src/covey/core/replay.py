@@ -1,0 +1,176 @@
+"""The replay: what deliveries, tickets and sessions must be if the journal tells the truth."""
+
+from collections.abc import Iterable
+
+from covey.core.account import DeliveryAccount, SessionAccount, TicketAccount
+from covey.core.debt import opening
+from covey.core.delivery import MOVES, DeliveryState, Move
+from covey.core.details import entries, known, text, text_or_none, texts
+from covey.core.disagreement import Disagreement
+from covey.core.errors import IllegalMove, Invalid
+from covey.core.event import Action, Event
+from covey.core.evidence import EvidenceGrade, better
+from covey.core.ids import DeliveryId, InboxId, MessageId, SessionId, TicketId, inbox_session
+from covey.core.names import AgentName
+from covey.core.ticket import TICKET_MOVES, TicketMove, TicketState, Trouble
+
+
+class Replay:
+    """Folds events, oldest first. One that can't follow those before it is a fault, and is left out."""
+
+    def __init__(self) -> None:
+        self.agents: set[AgentName] = set()
+        self.sessions: dict[SessionId, SessionAccount] = {}
+        self.messages: dict[MessageId, list[DeliveryId]] = {}
+        """The deliveries of each message, in the order of acceptance."""
+        self.deliveries: dict[DeliveryId, DeliveryAccount] = {}
+        self.tickets: dict[TicketId, TicketAccount] = {}
+        self.faults: list[Disagreement] = []
+        self._steps = {
+            Action.AGENT_REGISTERED: self._registered,
+            Action.SESSION_JOINED: self._joined,
+            Action.SESSION_ENDED: self._ended,
+            Action.MESSAGE_SENT: self._sent,
+            Action.DELIVERY_MOVED: self._moved,
+            Action.DELIVERY_PLACED: self._placed,
+            Action.DELIVERY_ARCHIVED: self._archived,
+            Action.OFFER_MADE: self._offered,
+            Action.EVIDENCE: self._evidence,
+            Action.TICKET_OPENED: self._ticket_opened,
+            Action.TICKET_MOVED: self._ticket_moved,
+            Action.TICKET_TROUBLED: self._ticket_troubled,
+            Action.TICKET_PASSED: self._ticket_passed,
+        }
+
+    def apply(self, event: Event) -> None:
+        """Take in the next event."""
+        step = self._steps.get(event.action)
+        if step is None:
+            return
+        try:
+            step(event)
+        except (IllegalMove, Invalid, KeyError, ValueError) as fault:
+            place = f"{event.position} ({event.action})"
+            self.faults.append(Disagreement("event", place, "one that follows from those before", str(fault)))
+
+    def _registered(self, event: Event) -> None:
+        self.agents.add(known(event.agent, "agent"))
+
+    def _joined(self, event: Event) -> None:
+        self.sessions[SessionId(text(event.details, "session"))] = SessionAccount(known(event.agent, "agent"))
+
+    def _ended(self, event: Event) -> None:
+        session_id = SessionId(text(event.details, "session"))
+        self.sessions[session_id] = self.sessions[session_id]._replace(has_ended=True)
+
+    def _sent(self, event: Event) -> None:
+        message_id = known(event.message_id, "message")
+        if message_id in self.messages:
+            raise Invalid("message", message_id, "it was sent before")
+        ids = self.messages[message_id] = list[DeliveryId]()
+        for line in entries(event.details, "deliveries"):
+            inbox = InboxId(text(line, "inbox"))
+            state = DeliveryState(text(line, "state"))
+            ids.append(DeliveryId(text(line, "id")))
+            self.deliveries[ids[-1]] = DeliveryAccount(message_id, inbox, self._owner(inbox), state)
+        for ticket_id in texts(event.details, "tickets"):
+            self._open(TicketId(ticket_id), ids)
+
+    def _moved(self, event: Event) -> None:
+        delivery_id, account = self._delivery(text(event.details, "delivery"))
+        move = Move(text(event.details, "move"))
+        _agree(event, "from", account.state)
+        state = MOVES[account.state].get(move)
+        if state is None:
+            raise IllegalMove("delivery", account.state, move)
+        _agree(event, "to", state)
+        self.deliveries[delivery_id] = account._replace(state=state)
+
+    def _placed(self, event: Event) -> None:
+        delivery_id, account = self._delivery(text(event.details, "delivery"))
+        _check_queued(account.state, "be placed")
+        self.deliveries[delivery_id] = account._replace(inbox=InboxId(text(event.details, "inbox")), agent=event.agent)
+
+    def _archived(self, event: Event) -> None:
+        for delivery_id in self.messages[known(event.message_id, "message")]:
+            account = self.deliveries[delivery_id]
+            if account.agent == event.agent:
+                self.deliveries[delivery_id] = account._replace(is_archived=True)
+
+    def _offered(self, event: Event) -> None:
+        for item in texts(event.details, "deliveries"):
+            delivery_id, account = self._delivery(item)
+            # What was in context before stays so while it is shown again.
+            if account.state is not DeliveryState.IN_CONTEXT:
+                _check_queued(account.state, Move.OFFER)
+                self.deliveries[delivery_id] = account._replace(state=DeliveryState.OFFERED)
+
+    def _evidence(self, event: Event) -> None:
+        grade = EvidenceGrade(text(event.details, "grade"))
+        for item in texts(event.details, "deliveries"):
+            delivery_id, account = self._delivery(item)
+            self.deliveries[delivery_id] = account._replace(grade=better(account.grade, grade))
+
+    def _ticket_opened(self, event: Event) -> None:
+        message_id = known(event.message_id, "message")
+        self._open(TicketId(text(event.details, "ticket")), self.messages[message_id])
+
+    def _ticket_moved(self, event: Event) -> None:
+        ticket_id, account = self._ticket(event)
+        move = TicketMove(text(event.details, "move"))
+        _agree(event, "from", account.state)
+        state = TICKET_MOVES[account.state].get(move)
+        if state is None:
+            raise IllegalMove("ticket", account.state, move)
+        _agree(event, "to", state)
+        answer = text_or_none(event.details, "answer")
+        self.tickets[ticket_id] = TicketAccount(
+            state=state,
+            close_reason=move if state is TicketState.CLOSED else None,
+            answer=MessageId(answer) if answer is not None else account.answer,
+            trouble=account.trouble,
+        )
+
+    def _ticket_troubled(self, event: Event) -> None:
+        ticket_id, account = self._ticket(event)
+        self.tickets[ticket_id] = account._replace(trouble=Trouble(text(event.details, "trouble")))
+
+    def _ticket_passed(self, event: Event) -> None:
+        ticket_id, account = self._ticket(event)
+        awaits = text_or_none(event.details, "awaits")
+        self.tickets[ticket_id] = account._replace(awaits=TicketId(awaits) if awaits is not None else None)
+
+    def _open(self, ticket_id: TicketId, copies: Iterable[DeliveryId]) -> None:
+        if ticket_id in self.tickets:
+            raise Invalid("ticket", ticket_id, "it was opened before")
+        debtor = ticket_id.partition("@")[2]
+        accounts = (self.deliveries[copy] for copy in copies)
+        move, trouble = opening([account.state for account in accounts if account.agent == debtor])
+        state = TicketState.OPEN if move is None else TICKET_MOVES[TicketState.OPEN][move]
+        self.tickets[ticket_id] = TicketAccount(state, move, trouble=trouble)
+
+    def _owner(self, inbox: InboxId) -> AgentName | None:
+        session_id = inbox_session(inbox)
+        if session_id is None:
+            return AgentName(inbox.partition(":")[2])
+        session = self.sessions.get(session_id)
+        return session.agent if session else None
+
+    def _delivery(self, item: str) -> tuple[DeliveryId, DeliveryAccount]:
+        delivery_id = DeliveryId(item)
+        return delivery_id, self.deliveries[delivery_id]
+
+    def _ticket(self, event: Event) -> tuple[TicketId, TicketAccount]:
+        ticket_id = TicketId(text(event.details, "ticket"))
+        return ticket_id, self.tickets[ticket_id]
+
+
+def _agree(event: Event, name: str, expected: str) -> None:
+    found = text(event.details, name)
+    if found != expected:
+        raise Invalid(name, found, f"it would be {expected}")
+
+
+def _check_queued(state: DeliveryState, move: str) -> None:
+    if state is not DeliveryState.QUEUED:
+        raise IllegalMove("delivery", state, move)

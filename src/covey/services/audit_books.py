@@ -1,0 +1,49 @@
+"""The auditor's books: what the records add up to, filled message by message, for the listings to agree with."""
+
+from collections import Counter
+from typing import NamedTuple
+
+from covey.core.consistency import Numbers
+from covey.core.delivery import WAITING, Delivery, DeliveryState
+from covey.core.ids import DeliveryId, InboxId, TicketId
+from covey.core.names import AgentName, Scope
+from covey.core.ticket import Ticket, TicketState
+
+
+class Owed(NamedTuple):
+    """Tickets that are not closed, by who and what they are listed under."""
+
+    by: dict[AgentName, set[TicketId]]
+    to: dict[AgentName, set[TicketId]]
+    scope: dict[Scope, set[TicketId]]
+
+
+class Books:
+    def __init__(self) -> None:
+        self.waiting: dict[InboxId, dict[DeliveryId, int]] = {}
+        """For each inbox what waits in it, with its seq."""
+        self.queued: Counter[InboxId] = Counter()
+        self.inboxes: set[InboxId] = set()
+        """Every inbox that any delivery names."""
+        self.owed = Owed({}, {}, {})
+        self.scopes: set[Scope] = set()
+        self.numbers: Numbers = {}
+
+    def enter_delivery(self, delivery: Delivery) -> None:
+        """Count one delivery."""
+        self.inboxes.add(delivery.inbox)
+        if delivery.state in WAITING:
+            self.waiting.setdefault(delivery.inbox, {})[delivery.id] = delivery.seq
+        if delivery.state is DeliveryState.QUEUED:
+            self.queued[delivery.inbox] += 1
+
+    def enter_ticket(self, ticket: Ticket) -> None:
+        """Count one ticket."""
+        if ticket.scope is not None:
+            self.scopes.add(ticket.scope)
+        if ticket.state is TicketState.CLOSED:
+            return
+        self.owed.by.setdefault(ticket.debtor, set()).add(ticket.id)
+        self.owed.to.setdefault(ticket.asker, set()).add(ticket.id)
+        if ticket.scope is not None:
+            self.owed.scope.setdefault(ticket.scope, set()).add(ticket.id)

@@ -1,0 +1,65 @@
+"""Contract suites: one class a port, one test a sentence of the port's docstring.
+
+An adapter's tests subclass them, in a line each; what a class tests comes from a fixture of its module or conftest,
+whose name the class's docstring says. Tests are coroutines: pytest needs something that runs them.
+
+    @pytest.fixture
+    def open_store(tmp_path: Path) -> OpenStore:
+        return lambda ring: closing(MyStore(tmp_path / "space", ring))
+
+    class TestStore(StoreContract): ...
+    class TestAgents(AgentsContract): ...
+"""
+
+# ruff: noqa: E402 — assertions explain themselves only in modules that are imported after this call.
+from pkgutil import iter_modules
+
+import pytest
+
+pytest.register_assert_rewrite(*(module.name for module in iter_modules(__path__, f"{__name__}.")))
+
+from covey.testing.contracts.agents import AgentsContract
+from covey.testing.contracts.blobs import BlobsContract
+from covey.testing.contracts.clock import ClockContract, IdsContract
+from covey.testing.contracts.deliveries import DeliveriesContract
+from covey.testing.contracts.durable import DurableStoreContract
+from covey.testing.contracts.inboxes import InboxesContract
+from covey.testing.contracts.journal import JournalContract
+from covey.testing.contracts.liveness import LivenessContract, StartedProcess, StartProcess
+from covey.testing.contracts.messages import MessagesContract
+from covey.testing.contracts.offers import OffersContract
+from covey.testing.contracts.search import SearchContract
+from covey.testing.contracts.sessions import SessionsContract
+from covey.testing.contracts.settings import SettingsContract
+from covey.testing.contracts.shared import SharedStoreContract
+from covey.testing.contracts.shared_signals import SharedLivenessContract, SharedWakeupsContract
+from covey.testing.contracts.store import StoreContract
+from covey.testing.contracts.tickets import TicketsContract
+from covey.testing.contracts.tokens import TokensContract
+from covey.testing.contracts.wakeups import WakeupsContract
+
+__all__ = [
+    "AgentsContract",
+    "BlobsContract",
+    "ClockContract",
+    "DeliveriesContract",
+    "DurableStoreContract",
+    "IdsContract",
+    "InboxesContract",
+    "JournalContract",
+    "LivenessContract",
+    "MessagesContract",
+    "OffersContract",
+    "SearchContract",
+    "SessionsContract",
+    "SettingsContract",
+    "SharedLivenessContract",
+    "SharedStoreContract",
+    "SharedWakeupsContract",
+    "StartProcess",
+    "StartedProcess",
+    "StoreContract",
+    "TicketsContract",
+    "TokensContract",
+    "WakeupsContract",
+]

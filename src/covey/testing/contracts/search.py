@@ -1,0 +1,139 @@
+"""Contract of search."""
+
+import pytest
+
+from covey.core.message import Message
+from covey.core.parts import DataPart
+from covey.ports.search import Hit
+from covey.ports.store import Transaction
+from covey.testing.contracts.messages import add
+from covey.testing.opening import OpenSearch
+from covey.testing.records import a_message, a_message_id
+
+ODD_QUERIES = [
+    '"',
+    "'",
+    "*",
+    "-",
+    "a OR",
+    "AND",
+    "NOT",
+    "NEAR(",
+    "col:",
+    "(",
+    ")",
+    "a* b",
+    "^x",
+    "+",
+    "\\",
+    "%",
+    "\u0000",
+    "; drop table",
+    "語",
+    "🐦",
+    "x" * 10_000,
+]
+
+
+async def found(open_search: OpenSearch, words: str, *messages: Message, limit: int = 10) -> list[Hit]:
+    """File the messages and search."""
+    async with open_search() as (store, search):
+        await store.commit(lambda tx: add(tx, *messages))
+        return [*await search.find(words, limit)]
+
+
+def ids(hits: list[Hit]) -> list[str]:
+    return [hit.message_id for hit in hits]
+
+
+class SearchContract:
+    """Fixture: `open_search`."""
+
+    async def test_a_message_is_found_by_a_word_of_its_text(self, open_search: OpenSearch) -> None:
+        hits = await found(open_search, "quail", a_message(1, text="a quail calls"), a_message(2, text="silence"))
+        assert ids(hits) == [a_message_id(1)]
+
+    async def test_a_message_is_found_by_a_word_of_its_subject(self, open_search: OpenSearch) -> None:
+        hits = await found(open_search, "missing", a_message(1, subject="missing-test"), a_message(2))
+        assert ids(hits) == [a_message_id(1)]
+
+    async def test_all_words_must_be_there(self, open_search: OpenSearch) -> None:
+        messages = (
+            a_message(1, text="red fox"),
+            a_message(2, text="red hen"),
+            a_message(3, text="fox in red"),
+            a_message(4, text="a fox", subject="red"),
+        )
+        hits = await found(open_search, "red fox", *messages)
+        assert set(ids(hits)) == {a_message_id(n) for n in (1, 3, 4)}
+
+    async def test_case_does_not_matter(self, open_search: OpenSearch) -> None:
+        hits = await found(open_search, "QUAIL Été", a_message(1, text="Quail d'été"))
+        assert ids(hits) == [a_message_id(1)]
+
+    async def test_a_word_is_not_a_part_of_a_word(self, open_search: OpenSearch) -> None:
+        assert await found(open_search, "cat", a_message(1, text="concatenate")) == []
+
+    @pytest.mark.parametrize("words", ["fox,hen!", "(fox) -hen", '"fox" "hen', "fox*hen", "text:fox hen", "fox-hen"])
+    async def test_punctuation_has_no_meaning(self, open_search: OpenSearch, words: str) -> None:
+        text = "text: the fox and the hen"
+        assert ids(await found(open_search, words, a_message(1, text=text))) == [a_message_id(1)]
+
+    @pytest.mark.parametrize("words", ["AND", "or", "NOT", "near"])
+    async def test_no_word_is_an_operator(self, open_search: OpenSearch, words: str) -> None:
+        messages = a_message(1, text="and or not near"), a_message(2, text="something else")
+        assert ids(await found(open_search, words, *messages)) == [a_message_id(1)]
+
+    @pytest.mark.parametrize("words", ODD_QUERIES)
+    async def test_any_text_is_a_query(self, open_search: OpenSearch, words: str) -> None:
+        assert await found(open_search, words, a_message(1, text="plain")) == []
+
+    @pytest.mark.parametrize("words", ["", " ", "?!"])
+    async def test_no_words_find_nothing(self, open_search: OpenSearch, words: str) -> None:
+        assert await found(open_search, words, a_message(1)) == []
+
+    async def test_no_more_than_the_limit_is_given(self, open_search: OpenSearch) -> None:
+        messages = [a_message(n, text="fox") for n in range(1, 8)]
+        assert len(set(ids(await found(open_search, "fox", *messages, limit=3)))) == 3
+
+    async def test_the_best_is_first(self, open_search: OpenSearch) -> None:
+        filler = "and then there was a good deal more to be said about quite other things"
+        messages = (
+            a_message(1, text=f"{filler} fox {filler}"),
+            a_message(2, text="fox fox fox"),
+            a_message(3, text=filler),
+            a_message(4, text=filler),
+        )
+        assert ids(await found(open_search, "fox", *messages)) == [a_message_id(2), a_message_id(1)]
+
+    async def test_a_snippet_shows_where_it_fits(self, open_search: OpenSearch) -> None:
+        text = "so much before it " * 50 + "then the Fox came " + "and so much after it " * 50
+        (hit,) = await found(open_search, "fox", a_message(1, text=text))
+        assert "«Fox»" in hit.snippet
+        assert len(hit.snippet) < len(text)
+
+    async def test_a_message_without_text_does_no_harm(self, open_search: OpenSearch) -> None:
+        empty = a_message(1)._replace(parts=(DataPart({"fox": "fox"}),))
+        assert ids(await found(open_search, "fox", empty, a_message(2, text="fox"))) == [a_message_id(2)]
+
+    async def test_all_that_was_committed_before_is_found(self, open_search: OpenSearch) -> None:
+        async with open_search() as (store, search):
+            for n in range(1, 30):
+                await store.commit(lambda tx, n=n: add(tx, a_message(n, text=f"fox w{n}")))
+                assert ids([*await search.find(f"w{n} fox", 10)]) == [a_message_id(n)]
+
+    async def test_what_was_not_committed_is_not_found(self, open_search: OpenSearch) -> None:
+        async def add_and_break(transaction: Transaction) -> None:
+            await add(transaction, a_message(1, text="fox"))
+            raise LookupError
+
+        async with open_search() as (store, search):
+            with pytest.raises(LookupError):
+                await store.commit(add_and_break)
+            assert [*await search.find("fox", 10)] == []
+
+    async def test_the_lag_is_what_is_not_taken_in_yet(self, open_search: OpenSearch) -> None:
+        async with open_search() as (store, search):
+            assert await search.lag() == 0
+            await store.commit(lambda tx: add(tx, a_message(1), a_message(2)))
+            assert 0 <= await search.lag() <= 2

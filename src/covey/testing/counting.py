@@ -1,0 +1,53 @@
+"""A transaction that reports each of its writes."""
+
+from collections.abc import Awaitable, Callable
+from typing import TypeVar, cast
+
+from covey.core.ids import Topic
+from covey.ports.store import Transaction
+
+WRITES = frozenset({"add", "append", "next_number", "place", "put", "sweep"})
+"""The methods of all tables that write."""
+
+Table = TypeVar("Table")
+
+
+class _CountingTable:
+    def __init__(self, table: object, written: Callable[[], None]) -> None:
+        self._table = table
+        self._written = written
+
+    def __getattr__(self, name: str) -> object:
+        method = getattr(self._table, name)
+        if name not in WRITES:
+            return method
+
+        async def write(*args: object, **kwargs: object) -> object:
+            result = await cast(Callable[..., Awaitable[object]], method)(*args, **kwargs)
+            self._written()
+            return result
+
+        return write
+
+
+class CountingTransaction:
+    """Calls `written` after every write; what that raises comes out of the write."""
+
+    def __init__(self, transaction: Transaction, written: Callable[[], None]) -> None:
+        def counting(table: Table) -> Table:
+            return cast(Table, _CountingTable(table, written))
+
+        self.agents = counting(transaction.agents)
+        self.sessions = counting(transaction.sessions)
+        self.tokens = counting(transaction.tokens)
+        self.settings = counting(transaction.settings)
+        self.messages = counting(transaction.messages)
+        self.deliveries = counting(transaction.deliveries)
+        self.inboxes = transaction.inboxes
+        self.offers = counting(transaction.offers)
+        self.tickets = counting(transaction.tickets)
+        self.journal = counting(transaction.journal)
+        self._transaction = transaction
+
+    def ring(self, topic: Topic) -> None:
+        self._transaction.ring(topic)

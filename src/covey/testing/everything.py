@@ -1,0 +1,56 @@
+"""One record in every table: what all-or-nothing and durability are tried on."""
+
+from collections.abc import Sequence
+
+from covey.core.delivery import WAITING
+from covey.core.ids import session_inbox
+from covey.core.wire import encode
+from covey.ports.store import Transaction
+from covey.testing.records import (
+    a_delivery,
+    a_message,
+    a_session,
+    a_session_id,
+    a_ticket,
+    a_token,
+    an_agent,
+    an_event,
+    an_offer,
+)
+
+_INBOX = session_inbox(a_session_id())
+
+
+async def write_everything(transaction: Transaction) -> None:
+    """Write to each table once."""
+    await transaction.agents.put(an_agent())
+    await transaction.agents.next_number(an_agent().name)
+    await transaction.sessions.put(a_session())
+    await transaction.tokens.put(a_token())
+    await transaction.settings.put("setting", "value")
+    await transaction.messages.add(a_message(), encode(a_message()))
+    await transaction.deliveries.place(a_delivery(inbox=_INBOX))
+    await transaction.offers.put(an_offer())
+    await transaction.tickets.put(a_ticket())
+    await transaction.journal.append(an_event())
+
+
+async def read_everything(transaction: Transaction) -> Sequence[object]:
+    """Return what `write_everything` wrote, as far as it is there: nothing of it is an empty sequence."""
+    found = (
+        await transaction.agents.get(an_agent().name),
+        await transaction.sessions.get(a_session().id),
+        await transaction.tokens.get(a_token().hash),
+        await transaction.settings.get("setting"),
+        await transaction.messages.get(a_message().id),
+        *await transaction.deliveries.of_message(a_message().id),
+        *await transaction.inboxes.waiting(_INBOX, WAITING),
+        await transaction.offers.get(an_offer().id),
+        await transaction.tickets.get(a_ticket().id),
+        *await transaction.journal.read(0, 10),
+    )
+    return tuple(record for record in found if record is not None)
+
+
+EVERYTHING = 10
+"""How many records `read_everything` returns where all of it is there."""

@@ -1,0 +1,215 @@
+"""Records with sensible defaults, for tests: name what matters, leave the rest.
+
+`n` makes a record different from others of its kind. Fields that are not offered here: `a_session(1)._replace(…)`.
+"""
+
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+
+from covey.core.address import parse_address
+from covey.core.card import Agent, Card
+from covey.core.delivery import Delivery, DeliveryState
+from covey.core.event import Action, Event
+from covey.core.identity import Grade, Identity
+from covey.core.ids import (
+    InboxId,
+    MessageId,
+    OfferId,
+    SessionId,
+    TicketId,
+    delivery_id,
+    parked_inbox,
+    ticket_id,
+)
+from covey.core.json import Json
+from covey.core.message import Kind, Message
+from covey.core.names import AgentName, Label, Scope, Subject
+from covey.core.offer import Offer
+from covey.core.parts import TextPart
+from covey.core.session import Holder, Session, SessionKind
+from covey.core.session_key import SessionKey, main_key
+from covey.core.ticket import Ticket, TicketState
+from covey.core.token import Token
+from covey.testing.ids import numbered_uuid
+
+START = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+def at(seconds: float) -> datetime:
+    """Return the time so many seconds after the start of the story."""
+    return START + timedelta(seconds=seconds)
+
+
+def a_message_id(n: int = 1) -> MessageId:
+    """Return the id of the `n`-th message."""
+    return MessageId(f"{int(START.timestamp()) * 1000 + n}-{numbered_uuid(n)}")
+
+
+def a_session_id(n: int = 1) -> SessionId:
+    """Return the id of the `n`-th session."""
+    return SessionId(numbered_uuid(n))
+
+
+def an_offer_id(n: int = 1) -> OfferId:
+    """Return the id of the `n`-th offer."""
+    return OfferId(numbered_uuid(n))
+
+
+def an_agent(name: str = "bob", *, card: Card | None = None, status: str | None = None) -> Agent:
+    """Return an agent with a blank card."""
+    return Agent(AgentName(name), card or Card(), START, status)
+
+
+def a_session(
+    n: int = 1,
+    *,
+    agent: str = "bob",
+    key: SessionKey | None = None,
+    label: str | None = None,
+    joined_at: datetime = START,
+    ended_at: datetime | None = None,
+) -> Session:
+    """Return an attached session of bob's."""
+    return Session(
+        id=a_session_id(n),
+        key=key or main_key(AgentName(agent), None if n == 1 else a_session_id(n)),
+        agent=AgentName(agent),
+        kind=SessionKind.ATTACHED,
+        holder=Holder(lock=f"lock-{n}"),
+        secret_hash=f"hash-{n}",
+        joined_at=joined_at,
+        seen_at=joined_at,
+        lease=timedelta(seconds=60),
+        label=None if label is None else Label(label),
+        ended_at=ended_at,
+        end_reason="left" if ended_at else None,
+    )
+
+
+def a_message(
+    n: int = 1,
+    *,
+    kind: Kind = Kind.NOTIFY,
+    sender: str = "alice",
+    to: str = "bob",
+    text: str = "hello",
+    thread: MessageId | None = None,
+    subject: str | None = None,
+    scope: str | None = None,
+    created_at: datetime = START,
+) -> Message:
+    """Return a message of alice's to bob."""
+    message_id = a_message_id(n)
+    return Message(
+        id=message_id,
+        kind=kind,
+        sender=Identity(AgentName(sender), None, Grade.CLAIMED),
+        to=(parse_address(to),),
+        parts=(TextPart(text),),
+        created_at=created_at,
+        thread=thread or message_id,
+        root=thread or message_id,
+        subject=None if subject is None else Subject(subject),
+        scope=None if scope is None else Scope(scope),
+        expects_reply=kind is Kind.REQUEST,
+        hops_left=2,
+        trace=(AgentName(sender),),
+    )
+
+
+def a_delivery(
+    n: int = 1,
+    copy: int = 1,
+    *,
+    inbox: InboxId | None = None,
+    state: DeliveryState = DeliveryState.QUEUED,
+    kind: Kind = Kind.NOTIFY,
+    sender: str = "alice",
+    agent: str = "bob",
+    subject: str | None = None,
+    scope: str | None = None,
+    expires_at: datetime | None = None,
+    lease_until: datetime | None = None,
+) -> Delivery:
+    """Return a copy of the `n`-th message, parked with bob."""
+    return Delivery(
+        id=delivery_id(a_message_id(n), copy),
+        message_id=a_message_id(n),
+        inbox=inbox or parked_inbox(AgentName(agent)),
+        agent=AgentName(agent),
+        state=state,
+        kind=kind,
+        sender=AgentName(sender),
+        expects_reply=kind is Kind.REQUEST,
+        updated_at=START,
+        number=n,
+        scope=None if scope is None else Scope(scope),
+        subject=None if subject is None else Subject(subject),
+        expires_at=expires_at,
+        offer=an_offer_id() if state is DeliveryState.OFFERED else None,
+        lease_until=lease_until,
+    )
+
+
+def an_offer(n: int = 1, *, session: int = 1, offered_at: datetime = START, ended_at: datetime | None = None) -> Offer:
+    """Return an offer of the `n`-th message to a session."""
+    return Offer(
+        id=an_offer_id(n),
+        session=a_session_id(session),
+        turn=f"turn-{n}",
+        deliveries=(delivery_id(a_message_id(n), 1),),
+        offered_at=offered_at,
+        lease_until=offered_at + timedelta(minutes=10),
+        ended_at=ended_at,
+        end_reason="confirmed" if ended_at else None,
+    )
+
+
+def a_ticket(
+    n: int = 1,
+    *,
+    asker: str = "alice",
+    debtor: str = "bob",
+    state: TicketState = TicketState.OPEN,
+    scope: str | None = None,
+    opened_at: datetime = START,
+    awaits: TicketId | None = None,
+) -> Ticket:
+    """Return the debt of bob's to alice for the `n`-th message."""
+    return Ticket(
+        id=ticket_id(a_message_id(n), AgentName(debtor)),
+        message_id=a_message_id(n),
+        thread=a_message_id(n),
+        asker=AgentName(asker),
+        debtor=AgentName(debtor),
+        state=state,
+        opened_at=opened_at,
+        scope=None if scope is None else Scope(scope),
+        awaits=awaits,
+    )
+
+
+def an_event(
+    n: int = 1,
+    *,
+    action: Action = Action.MESSAGE_SENT,
+    actor: str = "alice",
+    agent: str | None = None,
+    scope: str | None = None,
+    details: Mapping[str, Json] | None = None,
+) -> Event:
+    """Return an event about the `n`-th message."""
+    return Event(
+        action=action,
+        actor=Identity(AgentName(actor), a_session_id(), Grade.SESSION),
+        at=START,
+        message_id=a_message_id(n),
+        agent=None if agent is None else AgentName(agent),
+        scope=None if scope is None else Scope(scope),
+        details=details or {},
+    )
+
+
+def a_token(n: int = 1, *, agent: str = "bob", created_at: datetime = START) -> Token:
+    """Return a token of bob's."""
+    return Token(f"hash-{n}", AgentName(agent), created_at, note=f"token {n}")

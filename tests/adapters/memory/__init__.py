@@ -1,0 +1,1 @@
+"""What the memory adapter promises beyond the contracts."""

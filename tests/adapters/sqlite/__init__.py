@@ -1,0 +1,1 @@
+"""Tests of what the SQLite adapter adds to its contracts."""

@@ -1,0 +1,116 @@
+"""Files and folders that are no store, are damaged, or can't be written."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import apsw
+import pytest
+
+from covey.adapters.sqlite.access import on_one_cursor
+from covey.adapters.sqlite.group import GroupCommit
+from covey.adapters.sqlite.integrity import integrity_check
+from covey.adapters.sqlite.store import SqliteStore
+from covey.core.errors import StoreCorrupt, Unavailable
+from tests.adapters.children import ROOT
+from tests.adapters.sqlite.stories import LIMIT_S, make_store, names_in
+
+OPEN = """
+import sys
+from covey.core.errors import CoveyError
+from covey.adapters.sqlite.store import SqliteStore
+from covey.adapters.sqlite.operations import finish
+from tests.adapters.sqlite.stories import register
+try:
+    finish(SqliteStore(sys.argv[1]).commit(register("alice")))
+except CoveyError as error:
+    print(error.code)
+"""
+
+READ_ONLY = 'mount --bind "$1" "$1" && mount -o remount,bind,ro "$1" && exec "$2" -c "$3" "$4"'
+
+
+def open_in_read_only(folder: Path, path: Path) -> str:
+    """Return the code of the error that a process gets whose view of the folder is read-only, for root too."""
+    command = ["unshare", "-rm", "sh", "-c", READ_ONLY, "sh", str(folder), sys.executable, OPEN, str(path)]
+    process = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=LIMIT_S, check=False)
+    if "unshare" in process.stderr or "mount:" in process.stderr:
+        pytest.skip(f"no mounts of one's own here: {process.stderr}")
+    assert process.returncode == 0, process.stderr
+    return process.stdout.strip()
+
+
+@pytest.mark.parametrize("way", [SqliteStore, GroupCommit])
+def test_a_file_that_is_no_database_is_refused(tmp_path: Path, way: type[SqliteStore | GroupCommit]) -> None:
+    path = tmp_path / "covey.db"
+    path.write_text("These are my notes, please keep them. " * 200)
+    before = path.read_bytes()
+    with pytest.raises(StoreCorrupt):
+        way(path)
+    assert path.read_bytes() == before
+
+
+def test_a_database_of_another_program_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "covey.db"
+    connection = apsw.Connection(str(path))
+    on_one_cursor(connection)("create table birds (name text)")
+    connection.close()
+    before = path.read_bytes()
+    with pytest.raises(StoreCorrupt, match="another program"):
+        SqliteStore(path)
+    assert path.read_bytes() == before
+
+
+def test_an_empty_file_becomes_a_store(tmp_path: Path) -> None:
+    path = tmp_path / "covey.db"
+    path.touch()
+    make_store(path)
+    assert names_in(path) == ["bob"]
+
+
+def test_a_damaged_store_is_said_to_be_damaged(tmp_path: Path) -> None:
+    path = tmp_path / "covey.db"
+    make_store(path)
+    content = bytearray(path.read_bytes())
+    content[4096:] = b"\xa5" * (len(content) - 4096)
+    path.write_bytes(content)
+    with pytest.raises(StoreCorrupt):
+        names_in(path)
+
+
+def test_damage_to_the_first_page_is_found_at_once(tmp_path: Path) -> None:
+    path = tmp_path / "covey.db"
+    make_store(path)
+    content = bytearray(path.read_bytes())
+    content[100:4096] = b"\xa5" * 3996
+    path.write_bytes(content)
+    with pytest.raises(StoreCorrupt):
+        SqliteStore(path)
+
+
+def test_a_folder_in_the_place_of_the_file_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(StoreCorrupt, match="folder"):
+        SqliteStore(tmp_path)
+
+
+def test_a_file_in_the_place_of_the_folder_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(Unavailable):
+        SqliteStore(tmp_path / "file" / "covey.db")
+
+
+def test_a_whole_store_has_nothing_wrong(tmp_path: Path) -> None:
+    path = tmp_path / "covey.db"
+    make_store(path)
+    assert integrity_check(path) == []
+
+
+def test_a_read_only_folder_is_said_to_be_read_only(tmp_path: Path) -> None:
+    assert open_in_read_only(tmp_path, tmp_path / "covey.db") == "store-read-only"
+
+
+def test_a_store_in_a_read_only_folder_is_said_to_be_read_only(tmp_path: Path) -> None:
+    path = tmp_path / "covey.db"
+    make_store(path)
+    assert open_in_read_only(tmp_path, path) == "store-read-only"
+    assert names_in(path) == ["bob"]

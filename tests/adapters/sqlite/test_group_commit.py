@@ -1,0 +1,192 @@
+"""Group commit: operations that wait at the same time share a transaction, and are whole by themselves."""
+
+import asyncio
+from collections.abc import Collection, Generator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from covey.adapters.sqlite import lane
+from covey.adapters.sqlite.group import GroupCommit
+from covey.adapters.sqlite.turnstile import Turnstile
+from covey.core.errors import StoreBusy, StoreClosed
+from covey.core.ids import Topic
+from covey.core.names import AgentName
+from covey.ports.store import Operation, Transaction
+from covey.testing import closing
+from tests.adapters.sqlite.stories import LIMIT_S, names, register, register_and_fail
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "covey.db"
+
+
+@contextmanager
+def held(path: Path) -> Generator[None]:
+    """Hold the turn, so that operations gather in the lane."""
+    turnstile = Turnstile(str(path))
+    turnstile.enter(LIMIT_S)
+    try:
+        yield
+    finally:
+        turnstile.close()
+
+
+async def gathered(store: GroupCommit, path: Path, *operations: Operation[object]) -> list[object]:
+    """Commit the operations so that they wait together, and return what came of each."""
+    with held(path):
+        tasks = [asyncio.ensure_future(store.commit(operation)) for operation in operations]
+        await asyncio.sleep(0)
+    async with asyncio.timeout(LIMIT_S):
+        return await asyncio.gather(*tasks, return_exceptions=True)
+
+
+async def test_what_waits_together_is_one_transaction(path: Path) -> None:
+    rung: list[Collection[Topic]] = []
+    async with closing(GroupCommit(path, ring=rung.append)) as store:
+        results = await gathered(store, path, *(register(f"a{n}", f"topic-{n % 3}") for n in range(30)))
+    assert results == [f"a{n}" for n in range(30)]
+    assert [set(topics) for topics in rung] == [{"topic-0", "topic-1", "topic-2"}]
+
+
+async def test_with_many_waiting_one_half_runs_while_the_other_waits_for_the_disk(path: Path) -> None:
+    rung: list[Collection[Topic]] = []
+    async with closing(GroupCommit(path, ring=rung.append)) as store:
+        results = await gathered(store, path, *(register(f"a{n}", f"topic-{n}") for n in range(50)))
+    assert results == [f"a{n}" for n in range(50)]
+    assert [len(topics) for topics in rung] == [25, 25]
+
+
+async def test_a_batch_has_a_bound(path: Path) -> None:
+    rung: list[Collection[Topic]] = []
+    async with closing(GroupCommit(path, ring=rung.append)) as store:
+        await gathered(store, path, *(register("bob", f"topic-{n}") for n in range(2 * lane.MAX_BATCH + 10)))
+    assert [len(topics) for topics in rung] == [lane.MAX_BATCH, lane.MAX_BATCH, 10]
+
+
+async def test_one_that_raises_harms_no_other(path: Path) -> None:
+    rung: list[Collection[Topic]] = []
+    async with closing(GroupCommit(path, ring=rung.append)) as store:
+        operations = (register("a", "a"), register_and_fail("b"), register("c", "c"), register_and_fail("d"))
+        results = await gathered(store, path, *operations)
+        assert [str(result) for result in results] == ["a", "b", "c", "d"]
+        assert [type(result) for result in results] == [str, ValueError, str, ValueError]
+        assert await store.read(names) == ["a", "c"]
+    assert [set(topics) for topics in rung] == [{"a", "c"}]
+
+
+async def test_what_was_undone_is_forgotten(path: Path) -> None:
+    async def next_number(transaction: Transaction) -> int:
+        return await transaction.agents.next_number(AgentName("bob"))
+
+    async with closing(GroupCommit(path)) as store:
+        await store.commit(register("bob"))
+        results = await gathered(store, path, next_number, register_and_fail("bob"), next_number)
+        assert [results[0], results[2]] == [1, 2]
+
+
+async def test_a_refusal_before_anything_was_written_costs_no_second_run(path: Path) -> None:
+    runs: list[str] = []
+
+    async def refused(transaction: Transaction) -> None:
+        runs.append("refused")
+        raise LookupError(await transaction.agents.get(AgentName("nobody")))
+
+    async def counted(transaction: Transaction) -> None:
+        runs.append("counted")
+        await register("bob")(transaction)
+
+    async with closing(GroupCommit(path)) as store:
+        await gathered(store, path, counted, refused, counted)
+    assert runs == ["counted", "refused", "counted"]
+
+
+async def test_an_operation_that_waits_for_something_else_is_told_so(path: Path) -> None:
+    async def waits(transaction: Transaction) -> None:
+        await register("bob")(transaction)
+        await asyncio.sleep(0)
+
+    async with closing(GroupCommit(path)) as store:
+        results = await gathered(store, path, register("a"), waits, register("c"))
+        assert isinstance(results[1], RuntimeError)
+        assert "awaits nothing but its transaction" in str(results[1])
+        assert await store.read(names) == ["a", "c"]
+
+
+async def test_one_that_is_cancelled_before_its_turn_never_happens(path: Path) -> None:
+    async with closing(GroupCommit(path)) as store:
+        with held(path):
+            tasks = [asyncio.ensure_future(store.commit(register(name))) for name in ("a", "b", "c")]
+            await asyncio.sleep(0)
+            tasks[1].cancel()
+            await asyncio.sleep(0)
+        async with asyncio.timeout(LIMIT_S):
+            await asyncio.gather(*tasks, return_exceptions=True)
+        assert tasks[1].cancelled()
+        assert await store.read(names) == ["a", "c"]
+
+
+async def test_one_that_waits_too_long_is_busy_and_never_happens(path: Path) -> None:
+    async with closing(GroupCommit(path, limit_s=0.2)) as store:
+        with held(path):
+            async with asyncio.timeout(LIMIT_S):
+                with pytest.raises(StoreBusy):
+                    await store.commit(register("late"))
+        await store.commit(register("bob"))
+        assert await store.read(names) == ["bob"]
+
+
+async def test_reading_does_not_wait_for_a_writer(path: Path) -> None:
+    async with closing(GroupCommit(path)) as store:
+        await store.commit(register("bob"))
+        with held(path):
+            waiting = asyncio.ensure_future(store.commit(register("carol")))
+            async with asyncio.timeout(LIMIT_S):
+                assert await store.read(names) == ["bob"]
+        await waiting
+
+
+async def test_a_full_lane_refuses(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lane, "MAX_WAITING", 3)
+    async with closing(GroupCommit(path)) as store:
+        results = await gathered(store, path, *(register(f"a{n}") for n in range(5)))
+    assert [type(result) for result in results] == [str, str, str, StoreBusy, StoreBusy]
+
+
+async def test_close_finishes_what_was_begun(path: Path) -> None:
+    store = GroupCommit(path)
+    with held(path):
+        tasks = [asyncio.ensure_future(store.commit(register(name))) for name in ("a", "b")]
+        await asyncio.sleep(0)
+        closing_task = asyncio.ensure_future(store.close())
+        await asyncio.sleep(0)
+        with pytest.raises(StoreClosed):
+            await store.commit(register("c"))
+    async with asyncio.timeout(LIMIT_S):
+        assert await asyncio.gather(*tasks) == ["a", "b"]
+        await closing_task
+    async with closing(GroupCommit(path)) as again:
+        assert await again.read(names) == ["a", "b"]
+
+
+async def test_close_leaves_a_writer_behind_that_never_gets_its_turn(path: Path) -> None:
+    store = GroupCommit(path, limit_s=0.2)
+    with held(path):
+        task = asyncio.ensure_future(store.commit(register("a")))
+        await asyncio.sleep(0)
+        async with asyncio.timeout(LIMIT_S):
+            await store.close()
+            with pytest.raises(StoreBusy):
+                await task
+    async with closing(GroupCommit(path)) as again:
+        assert await again.read(names) == []
+
+
+async def test_a_store_serves_one_event_loop_after_another(path: Path) -> None:
+    store = GroupCommit(path)
+    await asyncio.to_thread(asyncio.run, store.commit(register("a")))
+    await store.commit(register("b"))
+    assert await store.read(names) == ["a", "b"]
+    await store.close()

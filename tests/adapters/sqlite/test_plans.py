@@ -1,0 +1,76 @@
+"""Every statement finds what it wants by an index: none walks over all that is stored."""
+
+import re
+from collections.abc import Iterable
+
+import apsw
+import pytest
+
+from covey.adapters.sqlite.access import on_one_cursor
+from covey.adapters.sqlite.statements import groups, statements
+from tests.adapters.sqlite.stories import make_store
+
+GROWING = ("messages", "deliveries", "journal", "tickets", "sessions", "offers")
+
+LISTINGS = {
+    ("messages", "newest"),  # walks back from the end, and stops at the limit
+    ("sessions", "current"),  # all of an index that has nothing but these
+    ("store", "miscounted"),  # an integrity check reads everything
+}
+
+ELSEWHERE = {"search"}  # on a database of its own
+
+
+def named() -> Iterable[tuple[str, str, str]]:
+    for group in groups():
+        if group not in ELSEWHERE:
+            for name, statement in statements(group).items():
+                if statement.partition(" ")[0] in ("select", "insert", "update", "delete"):
+                    yield group, name, statement
+
+
+@pytest.fixture(scope="module")
+def connection(tmp_path_factory: pytest.TempPathFactory) -> apsw.Connection:
+    path = tmp_path_factory.mktemp("plans") / "covey.db"
+    make_store(path)
+    return apsw.Connection(str(path))
+
+
+def plan(connection: apsw.Connection, statement: str) -> list[str]:
+    """Return the steps in which SQLite would run the statement."""
+    numbered = [int(number) for number in re.findall(r"\?(\d)", statement)]
+    values = (None,) * (max(numbered) if numbered else statement.count("?"))
+    return [row[3] for row in on_one_cursor(connection)(f"explain query plan {statement}", values)]
+
+
+@pytest.mark.parametrize(("group", "name", "statement"), [pytest.param(*s, id=f"{s[0]}.{s[1]}") for s in named()])
+def test_it_uses_an_index(connection: apsw.Connection, group: str, name: str, statement: str) -> None:
+    scans = [step for step in plan(connection, statement) if step.startswith("SCAN") and step.split()[1] in GROWING]
+    assert not scans or (group, name) in LISTINGS
+
+
+@pytest.mark.parametrize(("group", "name"), sorted(LISTINGS))
+def test_what_may_list_everything_is_still_there(group: str, name: str) -> None:
+    assert name in statements(group)
+
+
+def test_the_current_sessions_come_from_an_index_of_their_own(connection: apsw.Connection) -> None:
+    steps = plan(connection, statements("sessions")["current"])
+    assert steps[0] == "SCAN sessions USING INDEX sessions_by_agent"
+
+
+@pytest.mark.parametrize(
+    ("name", "index"),
+    [
+        ("waiting", "deliveries_waiting"),
+        ("oldest", "deliveries_waiting"),
+        ("unsettled_in", "deliveries_unsettled"),
+        ("lapsed_leases", "deliveries_leased"),
+        ("lapsed_dates", "deliveries_expiring"),
+        ("alike", "deliveries_alike"),
+    ],
+)
+def test_what_is_pending_is_found_among_the_pending(connection: apsw.Connection, name: str, index: str) -> None:
+    steps = plan(connection, statements("deliveries")[name])
+    assert any(index in step for step in steps), steps
+    assert not any("TEMP B-TREE" in step for step in steps), steps

@@ -1,0 +1,128 @@
+"""The turnstile among processes: fair, and never a wait without end."""
+
+import os
+import time
+from collections import Counter
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+
+from covey.adapters.sqlite.operations import finish
+from covey.adapters.sqlite.store import SqliteStore
+from covey.adapters.sqlite.turnstile import Turnstile
+from covey.core.errors import StoreBusy
+from tests.adapters.children import child
+from tests.adapters.sqlite.stories import LIMIT_S, make_store, names, names_in, register
+
+HOLD = """
+import sys
+from covey.adapters.sqlite.turnstile import Turnstile
+Turnstile(sys.argv[1]).enter(10)
+print("held")
+sys.stdin.readline()
+"""
+
+WRITE = """
+import sys, time
+from covey.adapters.sqlite.operations import finish
+from covey.adapters.sqlite.store import SqliteStore
+from covey.ports.store import Transaction
+
+async def note(transaction):
+    await transaction.settings.put(sys.argv[2], "x" * 500)
+
+store = SqliteStore(sys.argv[1])
+print("ready")
+sys.stdin.readline()
+end = time.monotonic() + 1
+done = 0
+while time.monotonic() < end:
+    finish(store.commit(note))
+    done += 1
+print(done)
+"""
+
+
+def test_a_store_that_another_process_holds_is_busy_in_time_and_nothing_is_done(tmp_path: Path) -> None:
+    path = tmp_path / "covey.db"
+    make_store(path)
+    store = SqliteStore(path, limit_s=0.2)
+    with child(HOLD, str(path)) as holder:
+        assert holder.line() == "held"
+        began = time.monotonic()
+        with pytest.raises(StoreBusy) as caught:
+            finish(store.commit(register("late")))
+        assert 0.2 <= time.monotonic() - began < LIMIT_S
+        assert caught.value.details["path"] == str(path)
+        assert finish(store.read(names)) == ["bob"]
+    finish(store.commit(register("alice")))
+    assert finish(store.read(names)) == ["alice", "bob"]
+    finish(store.close())
+
+
+def test_a_process_that_dies_in_its_turn_lets_the_next_one_pass(tmp_path: Path) -> None:
+    path = tmp_path / "covey.db"
+    make_store(path)
+    with child(HOLD, str(path)) as holder:
+        assert holder.line() == "held"
+        holder.kill()
+        turnstile = Turnstile(str(path))
+        turnstile.enter(LIMIT_S)
+        turnstile.close()
+
+
+def test_who_waits_passes_when_the_turn_is_free(tmp_path: Path) -> None:
+    path = str(tmp_path / "covey.db")
+    first, second = Turnstile(path), Turnstile(path)
+    for _ in range(20):
+        first.enter(LIMIT_S)
+        with pytest.raises(StoreBusy):
+            second.enter(0.001)
+        first.leave()
+        second.enter(LIMIT_S)
+        second.leave()
+    first.close()
+    second.close()
+
+
+def test_one_that_gave_up_does_not_take_the_turn_later(tmp_path: Path) -> None:
+    path = str(tmp_path / "covey.db")
+    first, second, third = Turnstile(path), Turnstile(path), Turnstile(path)
+    first.enter(LIMIT_S)
+    with pytest.raises(StoreBusy):
+        second.enter(0.001)
+    first.leave()
+    third.enter(LIMIT_S)
+    third.leave()
+    for turnstile in (first, second, third):
+        turnstile.close()
+
+
+def test_processes_that_write_without_pause_get_like_shares(tmp_path: Path) -> None:
+    path = tmp_path / "covey.db"
+    make_store(path)
+    with ExitStack() as stack:
+        writers = [stack.enter_context(child(WRITE, str(path), f"writer-{n}")) for n in range(3)]
+        for writer in writers:
+            assert writer.line() == "ready"
+        for writer in writers:
+            writer.say("go")
+        shares = Counter({n: int(writer.line()) for n, writer in enumerate(writers)})
+    assert min(shares.values()) * 3 > max(shares.values()), shares
+
+
+def test_a_store_does_not_go_along_through_fork(tmp_path: Path) -> None:
+    path = tmp_path / "covey.db"
+    make_store(path)
+    store = SqliteStore(path)
+    if (pid := os.fork()) == 0:
+        try:
+            finish(store.commit(register("child")))
+        except RuntimeError:
+            os._exit(7)
+        os._exit(0)
+    _, status = os.waitpid(pid, 0)
+    assert os.waitstatus_to_exitcode(status) == 7
+    finish(store.close())
+    assert names_in(path) == ["bob"]

@@ -1,0 +1,31 @@
+"""The SQLite adapters, opened by the path of the store; worker processes open them in the same way."""
+
+from collections.abc import AsyncGenerator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+
+from covey.adapters.sqlite.group import GroupCommit
+from covey.adapters.sqlite.search import SqliteSearch
+from covey.adapters.sqlite.search_lane import ThreadedSearch
+from covey.adapters.sqlite.store import SqliteStore
+from covey.ports.store import Store
+from covey.testing.opening import Ring, Searched, closing, silent
+
+
+def open_inline(path: str, ring: Ring) -> AbstractAsyncContextManager[Store]:
+    return closing(SqliteStore(path, ring=ring))
+
+
+def open_threaded(path: str, ring: Ring) -> AbstractAsyncContextManager[Store]:
+    return closing(GroupCommit(path, ring=ring))
+
+
+@asynccontextmanager
+async def search_inline(path: str) -> AsyncGenerator[Searched]:
+    async with closing(SqliteStore(path, ring=silent)) as store, closing(SqliteSearch(path)) as search:
+        yield Searched(store, search)
+
+
+@asynccontextmanager
+async def search_threaded(path: str) -> AsyncGenerator[Searched]:
+    async with closing(GroupCommit(path, ring=silent)) as store, closing(ThreadedSearch(path)) as search:
+        yield Searched(store, search)

@@ -1,0 +1,97 @@
+"""The contracts of clock, ids, liveness, wake-ups and blobs on the adapters of one machine."""
+
+import functools
+import shutil
+import tempfile
+from collections.abc import Callable, Generator
+from pathlib import Path
+
+import pytest
+
+from covey.adapters.blobfiles.blobs import BlobFiles
+from covey.adapters.system.clock import SystemClock
+from covey.adapters.system.ids import SystemIds
+from covey.testing.contracts import (
+    BlobsContract,
+    ClockContract,
+    IdsContract,
+    LivenessContract,
+    SharedLivenessContract,
+    SharedWakeupsContract,
+    WakeupsContract,
+)
+from covey.testing.opening import Locator, OpenLiveness, OpenWakeups
+from tests.contracts.elsewhere import LivenessElsewhere
+from tests.contracts.one_machine import open_doorbell
+
+
+@pytest.fixture
+def clock() -> SystemClock:
+    return SystemClock()
+
+
+@pytest.fixture
+def ids() -> SystemIds:
+    return SystemIds()
+
+
+@pytest.fixture
+def blobs(tmp_path: Path) -> BlobFiles:
+    return BlobFiles(str(tmp_path))
+
+
+@pytest.fixture
+def spoil_blob(tmp_path: Path) -> Callable[[str], None]:
+    def spoil(digest: str) -> None:
+        (tmp_path / "blobs" / digest[:2] / digest[2:]).write_bytes(b"spoilt")
+
+    return spoil
+
+
+@pytest.fixture
+def short() -> Generator[str]:
+    """A private folder whose path is short enough for sockets."""
+    folder = tempfile.mkdtemp(prefix="cv", dir="/tmp")
+    yield folder
+    shutil.rmtree(folder)
+
+
+@pytest.fixture
+def open_wakeups(short: str) -> OpenWakeups:
+    return functools.partial(open_doorbell, short)
+
+
+@pytest.fixture
+def wakeups_locator(short: str) -> Locator:
+    return Locator("tests.contracts.one_machine:open_doorbell", short)
+
+
+@pytest.fixture
+def open_liveness(tmp_path: Path) -> OpenLiveness:
+    return lambda: LivenessElsewhere(str(tmp_path))
+
+
+@pytest.fixture
+def liveness_locator(tmp_path: Path) -> Locator:
+    return Locator("tests.contracts.one_machine:open_system_liveness", str(tmp_path))
+
+
+class TestClock(ClockContract): ...
+
+
+class TestIds(IdsContract): ...
+
+
+class TestBlobs(BlobsContract): ...
+
+
+class TestLiveness(LivenessContract): ...
+
+
+class TestSharedLiveness(SharedLivenessContract): ...
+
+
+class TestWakeups(WakeupsContract): ...
+
+
+class TestSharedWakeups(SharedWakeupsContract): ...

@@ -1,0 +1,30 @@
+"""The diagrams in the docs are those of the tables."""
+
+import re
+from pathlib import Path
+
+from covey.core.delivery import MOVES
+from covey.core.diagram import delivery_diagram, ticket_diagram
+
+PAGE = Path(__file__).parents[2] / "docs" / "explanation" / "ledger.md"
+
+
+def test_the_docs_show_exactly_the_diagrams_of_the_tables() -> None:
+    shown = re.findall(r"```mermaid\n(.*?)```\n", PAGE.read_text(encoding="utf-8"), re.DOTALL)
+    assert shown == [delivery_diagram(), ticket_diagram()], "run `python tools/diagrams.py`"
+
+
+def test_every_move_of_the_table_is_an_arrow() -> None:
+    arrows = set(re.findall(r"(\w+) --> (\w+): (.+)", delivery_diagram()))
+    assert arrows == {(state, target, move) for state, line in MOVES.items() for move, target in line.items()}
+
+
+def test_moves_between_the_same_states_share_an_arrow() -> None:
+    assert ticket_diagram().splitlines() == [
+        "stateDiagram-v2",
+        "    [*] --> open",
+        "    open --> answered: answer",
+        "    open --> closed: archive, refuse, waive, force, withdraw",
+        "    answered --> closed: archive, waive, force",
+        "    closed --> [*]",
+    ]

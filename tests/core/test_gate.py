@@ -1,0 +1,57 @@
+"""The gate counts every ticket of the scope that is not closed."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from covey.core.errors import GateClosed
+from covey.core.gate import verdict
+from covey.core.names import Scope, Subject
+from covey.core.ticket import Ticket, TicketState, Trouble
+from covey.testing import a_ticket
+
+
+def a_troubled_ticket(n: int, state: TicketState, scope: str | None, trouble: Trouble | None) -> Ticket:
+    return a_ticket(n, state=state, scope=scope)._replace(trouble=trouble)
+
+
+tickets = st.builds(
+    a_troubled_ticket,
+    st.integers(1, 1000),
+    st.sampled_from(TicketState),
+    st.sampled_from(["s", "t", None]),
+    st.none() | st.sampled_from(Trouble),
+)
+
+
+@given(st.lists(tickets, max_size=10))
+def test_the_gate_passes_exactly_when_nothing_of_the_scope_is_unclosed(found: list[Ticket]) -> None:
+    owed = tuple(t for t in found if t.scope == "s" and t.state in (TicketState.OPEN, TicketState.ANSWERED))
+    judged = verdict(Scope("s"), found)
+    assert judged.owed == owed
+    assert judged.passed == (not owed)
+    assert judged.answered == tuple(t for t in owed if t.state is TicketState.ANSWERED)
+    if owed:
+        with pytest.raises(GateClosed) as caught:
+            judged.check()
+        assert caught.value.details["observed_pending_replies"] == len(owed)
+        assert caught.value.details["missing"] == "pending-replies-cleared"
+    else:
+        judged.check()
+
+
+@given(st.lists(tickets, max_size=10))
+def test_a_forced_gate_passes_and_still_says_what_is_owed(found: list[Ticket]) -> None:
+    judged = verdict(Scope("s"), found, forced=True)
+    assert judged.passed
+    assert judged.owed == verdict(Scope("s"), found).owed
+    judged.check()
+
+
+def test_subjects_are_named_once_and_ids_where_there_is_none() -> None:
+    owed = [
+        a_ticket(1, scope="s")._replace(subject=Subject("topic")),
+        a_ticket(2, scope="s"),
+        a_ticket(3, scope="s")._replace(subject=Subject("topic")),
+    ]
+    assert verdict(Scope("s"), owed).subjects == ("topic", a_ticket(2).message_id)

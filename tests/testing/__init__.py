@@ -1,0 +1,1 @@
+"""What covey.testing offers, tested itself."""
