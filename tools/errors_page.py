@@ -39,7 +39,6 @@ REFUSALS: Final[Mapping[RefusalCode, str]] = {
     RefusalCode.CIRCULAR_ROUTE: "The message has already passed through that agent.",
     RefusalCode.NO_LIVE_SESSION: 'Nobody is there, and the sender said `when_offline="refuse"`.',
     RefusalCode.INBOX_FULL: "The inbox holds its limit, and its policy is to hold what it has.",
-    RefusalCode.RECIPIENT_UNKNOWN: "No agent has that name.",
 }
 
 REFUSALS_HEAD: Final = """

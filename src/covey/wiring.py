@@ -35,11 +35,12 @@ def connect(url: StoreUrl, roots: Sequence[str]) -> Ports:
     """Return the adapters of a space for a program with an event loop."""
     if url.engine is Engine.MEMORY:
         return _memory(roots)
-    from covey.adapters.blobfiles.blobs import BlobFiles
+    from covey.adapters.blobfiles.threaded import ThreadedBlobs
     from covey.adapters.doorbell.folders import runtime_folder
     from covey.adapters.doorbell.listen import DoorbellWakeups
     from covey.adapters.sqlite.group import GroupCommit
     from covey.adapters.sqlite.search_lane import ThreadedSearch
+    from covey.adapters.system.threaded_files import ThreadedFiles
 
     path = os.path.abspath(os.path.expanduser(url.place))
     folder = os.path.dirname(path)
@@ -47,18 +48,18 @@ def connect(url: StoreUrl, roots: Sequence[str]) -> Ports:
     return Ports(
         store=GroupCommit(path, ring=wakeups.ring, synchronous=_synchronous(url)),
         wakeups=wakeups,
-        blobs=BlobFiles(folder),
+        blobs=ThreadedBlobs(folder),
         search=ThreadedSearch(path),
         liveness=SystemLiveness(folder),
-        files=RootedFiles(roots),
+        files=ThreadedFiles(roots),
         clock=SystemClock(),
         ids=SystemIds(),
     )
 
 
 def connect_inline(url: StoreUrl, roots: Sequence[str]) -> Ports:
-    """Return the adapters of a space for a short-lived program: everything happens in the calling thread and nothing ever
-    suspends. It can ring, but not listen."""
+    """Return the adapters of a space for a short-lived program: everything happens in the calling thread and nothing
+    ever suspends. It can ring, but not listen."""
     if url.engine is Engine.MEMORY:
         return _memory(roots)
     from covey.adapters.blobfiles.blobs import BlobFiles

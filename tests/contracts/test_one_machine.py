@@ -9,8 +9,10 @@ from pathlib import Path
 import pytest
 
 from covey.adapters.blobfiles.blobs import BlobFiles
+from covey.adapters.blobfiles.threaded import ThreadedBlobs
 from covey.adapters.system.clock import SystemClock
 from covey.adapters.system.ids import SystemIds
+from covey.ports.blobs import Blobs
 from covey.testing.contracts import (
     BlobsContract,
     ClockContract,
@@ -35,9 +37,9 @@ def ids() -> SystemIds:
     return SystemIds()
 
 
-@pytest.fixture
-def blobs(tmp_path: Path) -> BlobFiles:
-    return BlobFiles(str(tmp_path))
+@pytest.fixture(params=[BlobFiles, ThreadedBlobs])
+def blobs(tmp_path: Path, request: pytest.FixtureRequest) -> Blobs:
+    return request.param(str(tmp_path))
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ from enum import StrEnum
 from typing import Final, NamedTuple
 
 from covey.core.errors import Invalid
-from covey.core.limits import DEFAULT_INBOX_CAPACITY, PEERS_INBOX_CAPACITY
+from covey.core.limits import DEFAULT_INBOX_CAPACITY, MAX_COUNT, PEERS_INBOX_CAPACITY
 from covey.core.message import Kind
 
 
@@ -43,8 +43,8 @@ EVICTION_ORDER: Final[dict[Overflow, Sequence[frozenset[Kind]]]] = {
 
 def parse_capacity(limit: object, overflow: object) -> Capacity:
     """Return a capacity from what a card or a caller says."""
-    if not isinstance(limit, int) or isinstance(limit, bool) or limit < 1:
-        raise Invalid("inbox capacity", limit, "use a whole number of at least 1")
+    if not isinstance(limit, int) or isinstance(limit, bool) or not 1 <= limit <= MAX_COUNT:
+        raise Invalid("inbox capacity", limit, f"use a whole number from 1 to {MAX_COUNT:,}")
     try:
         return Capacity(limit, Overflow(overflow))
     except ValueError:

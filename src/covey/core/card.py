@@ -3,11 +3,12 @@
 from collections.abc import Iterable, Mapping
 from datetime import datetime
 from enum import StrEnum
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, cast
 
 from covey.core.capacity import DEFAULT_CAPACITY, Capacity, parse_capacity
 from covey.core.errors import Invalid
 from covey.core.json import Json
+from covey.core.limits import MAX_CARD_CHARS, MAX_COUNT
 from covey.core.names import AgentName, parse_agent_name
 
 ANYONE: Final = "*"
@@ -65,12 +66,27 @@ def encode_card(card: Card) -> dict[str, Json]:
     }
 
 
-def parse_card(data: Mapping[str, Json]) -> Card:
+def check_card(card: Card) -> Card:
+    """Return a card that a program made, after checking what stands in it."""
+    fields: tuple[object, ...] = (card.capabilities, card.allow_from, card.allowed_delegates, card.command)
+    capacity: object = card.capacity
+    if not isinstance(capacity, Capacity) or not all(isinstance(field, list | tuple) for field in fields):
+        raise Invalid("card", card, "its fields have the types that Card declares")
+    return parse_card(encode_card(card))
+
+
+def parse_card(data: object) -> Card:
     """Return a card from JSON data; absent fields have their defaults, unknown ones are not ours to judge."""
+    if not isinstance(data, Mapping):
+        raise Invalid("card", data, "use an object with the card's fields")
+    return _parse(cast(Mapping[str, Json], data))
+
+
+def _parse(data: Mapping[str, Json]) -> Card:
     blank = Card()
     quota = data.get("quota", blank.quota)
-    if not isinstance(quota, int) or isinstance(quota, bool) or quota < 0:
-        raise Invalid("quota", quota, "use a whole number of at least 0")
+    if not isinstance(quota, int) or isinstance(quota, bool) or not 0 <= quota <= MAX_COUNT:
+        raise Invalid("quota", quota, f"use a whole number from 0 to {MAX_COUNT:,}")
     try:
         overflow = TaskOverflow(data.get("overflow", blank.overflow))
     except ValueError:
@@ -78,7 +94,7 @@ def parse_card(data: Mapping[str, Json]) -> Card:
     capacity = data.get("capacity")
     if capacity is not None and not isinstance(capacity, Mapping):
         raise Invalid("capacity", capacity, "use an object with limit and overflow")
-    return Card(
+    card = Card(
         description=_text(data.get("description", ""), "description"),
         capabilities=_texts(data.get("capabilities", ()), "capabilities"),
         allow_from=parse_allow(_texts(data.get("allow_from", blank.allow_from), "allow_from")),
@@ -93,6 +109,10 @@ def parse_card(data: Mapping[str, Json]) -> Card:
             capacity.get("limit", blank.capacity.limit), capacity.get("overflow", blank.capacity.overflow)
         ),
     )
+    texts = (card.description, *card.capabilities, *card.allow_from, *card.allowed_delegates, *card.command)
+    if (size := sum(map(len, texts))) > MAX_CARD_CHARS:
+        raise Invalid("card", f"{size} characters", f"all its texts together are at most {MAX_CARD_CHARS:,} characters")
+    return card
 
 
 def parse_allow(names: Iterable[str]) -> tuple[str, ...]:
@@ -101,9 +121,14 @@ def parse_allow(names: Iterable[str]) -> tuple[str, ...]:
 
 
 def _text(value: Json, what: str) -> str:
-    if not isinstance(value, str) or len(value) > 10_000 or any(ord(c) < 32 and c not in "\n\t" for c in value):
+    if not isinstance(value, str) or len(value) > 10_000 or any(_is_odd(c) for c in value):
         raise Invalid(what, value, "use printable text of at most 10,000 characters")
     return value
+
+
+def _is_odd(character: str) -> bool:
+    """Tell whether it is a control character, or half of what Unicode writes as a pair."""
+    return (character < " " and character not in "\n\t") or "\ud800" <= character <= "\udfff"
 
 
 def _texts(value: Json, what: str) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ from covey.core.errors import HopsExhausted, Invalid, KindRule
 from covey.core.identity import Identity
 from covey.core.ids import MessageId
 from covey.core.json import Json
-from covey.core.limits import INITIAL_HOPS, MAX_PARTS
+from covey.core.limits import INITIAL_HOPS, MAX_COUNT, MAX_PARTS
 from covey.core.message import Callback, Kind, Message, TaskRef
 from covey.core.names import AgentName, Scope, Subject
 from covey.core.parts import Part
@@ -50,8 +50,8 @@ def check_kind(draft: Draft) -> None:
         raise Invalid("recipients", (), "name at least one")
     if not 1 <= len(draft.parts) <= MAX_PARTS:
         raise Invalid("parts", len(draft.parts), f"a message has 1 to {MAX_PARTS} parts")
-    if draft.round is not None and draft.round < 0:
-        raise Invalid("round", draft.round, "use 0 or more")
+    if draft.round is not None and not 0 <= draft.round <= MAX_COUNT:
+        raise Invalid("round", draft.round, f"use 0 to {MAX_COUNT:,}")
 
 
 def compose(

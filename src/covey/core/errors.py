@@ -9,7 +9,6 @@ CoveyError
 │   ├── NotYours            only the recipient, the sender or the operator may do that
 │   ├── IdentityRefused     a wrong secret or token, or a name that needs one
 │   ├── HopsExhausted       the message was relayed as often as it may be
-│   ├── CircularRoute       the recipient is already on the message's path
 │   ├── KindRule            request, response and notify each have their rules
 │   ├── NotAnswered         archiving a request that nobody answered
 │   ├── AlreadyArchived     archiving twice
@@ -80,11 +79,18 @@ class Invalid(Rejected):
     advice = "Correct the value; the message says which rule it breaks."
 
     def __init__(self, what: str, value: object, rule: str) -> None:
-        shown = repr(value)
-        shown = shown if len(shown) <= 80 else shown[:77] + "..."
+        shown = _shown(value)
         super().__init__(f"{what} {shown} is not valid: {rule}", what=what, value=shown, rule=rule)
         self.what = what
         self.rule = rule
+
+
+def _shown(value: object) -> str:
+    try:
+        shown = repr(value)
+    except (ValueError, RecursionError):  # numbers of thousands of digits, data without a bottom
+        shown = f"a {type(value).__name__}"
+    return shown if len(shown) <= 80 else shown[:77] + "..."
 
 
 class MessageTooLarge(Rejected):
@@ -139,14 +145,6 @@ class HopsExhausted(Rejected):
 
     def __init__(self, message_id: str) -> None:
         super().__init__(f"message {message_id} has no hops left", message_id=message_id)
-
-
-class CircularRoute(Rejected):
-    code = "circular-route"
-    advice = "Answer the sender instead of sending a new message back along the path."
-
-    def __init__(self, agent: str, trace: Sequence[str]) -> None:
-        super().__init__(f"{agent} is already on the path {' → '.join(trace)}", agent=agent, trace=list(trace))
 
 
 class KindRule(Rejected):

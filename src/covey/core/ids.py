@@ -29,6 +29,7 @@ Topic = NewType("Topic", str)
 
 JOURNAL_TOPIC = Topic("journal")
 
+_TRACEPARENT = re.compile(r"[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}")
 _MESSAGE = re.compile(r"[0-9]{13}-[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 
 
@@ -51,6 +52,13 @@ def parse_correlation_id(text: object) -> str:
     if not isinstance(text, str) or not is_uuid_like(text):
         raise Invalid("correlation id", text, "use a uuid")
     return text.lower()
+
+
+def parse_traceparent(text: object) -> str:
+    """Return `text` as the context of a distributed trace (W3C traceparent)."""
+    if not isinstance(text, str) or not _TRACEPARENT.fullmatch(text):
+        raise Invalid("traceparent", text, "use <version>-<trace id>-<parent id>-<flags> in hex")
+    return text
 
 
 def parse_offer_id(text: object) -> OfferId:

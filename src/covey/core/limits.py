@@ -26,3 +26,15 @@ PEERS_INBOX_CAPACITY: Final = 64
 
 MAX_SUBJECT_CHARS: Final = 128
 MAX_PARTS: Final = 256
+
+MAX_NESTING: Final = 64
+"""How deep data may be nested, so that whoever can write it can also read it."""
+
+MAX_COUNT: Final = 1_000_000
+"""The largest round, quota or inbox limit."""
+
+MAX_LEASE: Final = timedelta(days=366)
+"""The longest time for which a session or an offer may hold without a sign of life."""
+
+MAX_CARD_CHARS: Final = 64 * 1024
+"""All texts of a card together."""

@@ -26,7 +26,6 @@ class RefusalCode(StrEnum):
     CIRCULAR_ROUTE = "circular-route"
     NO_LIVE_SESSION = "no-live-session"
     INBOX_FULL = "inbox-full"
-    RECIPIENT_UNKNOWN = "messages-recipient-unknown"
 
 
 class Refusal(NamedTuple):

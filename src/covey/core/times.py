@@ -8,7 +8,8 @@ from covey.core.errors import Invalid
 
 @lru_cache(maxsize=256)
 def format_instant(at: datetime) -> str:
-    """Return `at` as 2026-04-30T14:00:00.000000+00:00. One commit writes the same instant several times, hence the cache."""
+    """Return `at` as 2026-04-30T14:00:00.000000+00:00. One commit writes the same instant several times, hence the
+    cache."""
     return at.astimezone(UTC).isoformat(timespec="microseconds")
 
 
@@ -23,9 +24,11 @@ def parse_instant(text: object) -> datetime:
     return aware(at)
 
 
-def aware(at: datetime) -> datetime:
+def aware(at: object) -> datetime:
     """Return `at` in UTC; a time without a zone is refused because nobody knows when it is."""
-    if at.tzinfo is None:
+    if not isinstance(at, datetime):
+        raise Invalid("time", at, "use a datetime with a zone")
+    if at.utcoffset() is None:
         raise Invalid("time", at.isoformat(), "it needs a zone")
     try:
         return at.astimezone(UTC)

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from covey.core.capacity import Capacity
 from covey.core.card import Agent, Card, Presence, encode_card, parse_card
-from covey.core.errors import IdentityRefused, RecipientUnknown, SessionEnded, SessionUnknown
+from covey.core.errors import IdentityRefused, LabelAmbiguous, RecipientUnknown, SessionEnded, SessionUnknown
 from covey.core.event import Action
 from covey.core.identity import Grade, Identity
 from covey.core.ids import SessionId
@@ -219,6 +219,20 @@ class Directory:
             if session is None:
                 raise SessionUnknown(session_id)
             return session
+
+        return await self._store.read(operation)
+
+    async def labelled(self, label: Label) -> Session:
+        """Return the one live session that carries a label; SessionUnknown for none, LabelAmbiguous for several."""
+
+        async def operation(tx: Transaction) -> Session:
+            now = self._clock.now()
+            live = [s for s in await tx.sessions.with_label(label) if is_live(s, self._liveness, now)]
+            if not live:
+                raise SessionUnknown(label)
+            if len(live) > 1:
+                raise LabelAmbiguous(label, [str(session.key) for session in live])
+            return live[0]
 
         return await self._store.read(operation)
 

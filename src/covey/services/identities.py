@@ -54,6 +54,8 @@ class Identities:
         """Return a new token for an agent, or for the operator; it is shown once and stored as a hash."""
         if name in RESERVED and name != OPERATOR:
             raise IdentityRefused(f"no token can stand for {name}")
+        if actor.grade is Grade.TOKEN and not actor.is_operator:
+            raise IdentityRefused("an agent's token makes no tokens")
         secret = self._ids.secret()
 
         async def operation(tx: Transaction) -> None:

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Sequence
 from datetime import datetime
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from covey.core.authority import check_recipient, check_sender
 from covey.core.delivery import WAITING, Delivery, DeliveryState, Move, state_at
@@ -25,6 +25,9 @@ from covey.services.act import Act, shift, shift_ticket
 from covey.services.directory import own_session
 from covey.services.recipients import SendPolicy
 from covey.services.waiting import Waiting
+
+PAGE: Final = 64
+"""How many deliveries are read at a time where one that fits is looked for."""
 
 
 class Item(NamedTuple):
@@ -191,15 +194,26 @@ class Mail:
     async def _items(
         self, tx: Transaction, inboxes: Sequence[InboxId], wanted: InboxFilter, after: int, limit: int
     ) -> Sequence[Item]:
-        now = self._clock.now()
         items: list[Item] = []
         for inbox in inboxes:
-            for delivery in await tx.inboxes.waiting(inbox, WAITING, after, limit):
-                message = await known_message(tx, delivery.message_id)
-                item = Item(delivery, message, state_at(delivery, now))
+            items += await self._fitting(tx, inbox, wanted, after, limit)
+        return sorted(items, key=_by_seq)[:limit]
+
+    async def _fitting(
+        self, tx: Transaction, inbox: InboxId, wanted: InboxFilter, after: int, limit: int
+    ) -> Sequence[Item]:
+        """Return the first `limit` that fit, however many that do not lie before them."""
+        now = self._clock.now()
+        items: list[Item] = []
+        while page := await tx.inboxes.waiting(inbox, WAITING, after, max(limit, PAGE)):
+            for delivery in page:
+                after = delivery.seq
+                item = Item(delivery, await known_message(tx, delivery.message_id), state_at(delivery, now))
                 if wanted.fits(item):
                     items.append(item)
-        return sorted(items, key=_by_seq)[:limit]
+                if len(items) == limit:
+                    return items
+        return items
 
 
 def _by_seq(item: Item) -> int:

@@ -32,8 +32,8 @@ class Waiting:
     ) -> T | None:
         """Return what `look` finds, or None when `timeout` seconds have passed.
 
-        It looks once before it listens, because listening costs more than looking; and again as soon as it listens, because
-        what happens between the two rings for nobody.
+        It looks once before it listens, because listening costs more than looking; and again as soon as it listens,
+        because what happens between the two rings for nobody.
         """
         ends_at = self._clock.monotonic() + timeout
         if (found := await look()) is not None or timeout <= 0:

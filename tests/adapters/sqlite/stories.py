@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from covey.adapters.sqlite.operations import finish
 from covey.adapters.sqlite.store import SqliteStore
+from covey.core.drive import finish
 from covey.core.ids import Topic
 from covey.core.names import AgentName
 from covey.ports.store import Operation, Transaction

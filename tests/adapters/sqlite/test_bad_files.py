@@ -19,7 +19,7 @@ OPEN = """
 import sys
 from covey.core.errors import CoveyError
 from covey.adapters.sqlite.store import SqliteStore
-from covey.adapters.sqlite.operations import finish
+from covey.core.drive import finish
 from tests.adapters.sqlite.stories import register
 try:
     finish(SqliteStore(sys.argv[1]).commit(register("alice")))

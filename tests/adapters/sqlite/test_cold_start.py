@@ -14,7 +14,7 @@ UNWANTED = ("asyncio", "threading", "logging", "inspect", "dataclasses", "pathli
 READ = """
 import sys, json
 before = set(sys.modules)
-from covey.adapters.sqlite.operations import finish
+from covey.core.drive import finish
 from covey.adapters.sqlite.store import SqliteStore
 
 async def names(transaction):

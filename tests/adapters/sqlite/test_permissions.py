@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from covey.adapters.sqlite.operations import finish
 from covey.adapters.sqlite.search import SqliteSearch
 from covey.adapters.sqlite.store import SqliteStore
+from covey.core.drive import finish
 from tests.adapters.sqlite.stories import register
 
 

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from covey.adapters.sqlite.operations import finish
 from covey.adapters.sqlite.store import SqliteStore
 from covey.adapters.sqlite.turnstile import Turnstile
+from covey.core.drive import finish
 from covey.core.errors import StoreBusy
 from tests.adapters.children import child
 from tests.adapters.sqlite.stories import LIMIT_S, make_store, names, names_in, register
@@ -25,7 +25,7 @@ sys.stdin.readline()
 
 WRITE = """
 import sys, time
-from covey.adapters.sqlite.operations import finish
+from covey.core.drive import finish
 from covey.adapters.sqlite.store import SqliteStore
 from covey.ports.store import Transaction
 

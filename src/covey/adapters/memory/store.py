@@ -1,11 +1,12 @@
 """The store in memory: all or nothing by undoing, one commit after the other because none ever suspends."""
 
-from collections.abc import Awaitable, Callable, Collection, Generator
+from collections.abc import Callable, Collection, Generator
 from contextlib import contextmanager
 from typing import TypeVar
 
 from covey.adapters.memory.transaction import MemoryTransaction
 from covey.adapters.memory.undo import UndoLog
+from covey.core.drive import finish
 from covey.core.errors import StoreClosed
 from covey.core.ids import Topic
 from covey.ports.store import Capabilities, Operation, Survives
@@ -36,7 +37,7 @@ class MemoryStore:
         with self._turn():
             self._log.begin()
             try:
-                result = _finish(operation(self._transaction))
+                result = finish(operation(self._transaction))
             except BaseException:
                 self._log.undo()
                 raise
@@ -48,7 +49,7 @@ class MemoryStore:
 
     async def read(self, operation: Operation[T]) -> T:
         with self._turn():
-            return _finish(operation(self._transaction))
+            return finish(operation(self._transaction))
 
     async def close(self) -> None:
         self._is_closed = True
@@ -64,13 +65,3 @@ class MemoryStore:
             yield
         finally:
             self._is_running = False
-
-
-def _finish(awaitable: Awaitable[T]) -> T:
-    steps = awaitable.__await__()
-    try:
-        next(steps)
-    except StopIteration as done:
-        return done.value
-    steps.close()
-    raise RuntimeError("an operation awaits nothing but its transaction: this one waited for something else")

@@ -1,9 +1,7 @@
-"""Operations: driven to their end without an event loop, because nothing that they await ever suspends."""
+"""Operations that wait for their turn, and what came of them."""
 
 from collections.abc import Awaitable, Callable
-from typing import Any, TypeVar
-
-T = TypeVar("T")
+from typing import Any
 
 
 class Job:
@@ -15,14 +13,3 @@ class Job:
         self.operation = operation
         self.value: Any = None
         self.error: BaseException | None = None
-
-
-def finish(awaitable: Awaitable[T]) -> T:
-    """Return what `awaitable` comes to. One that suspends awaited something that is not its transaction."""
-    steps = awaitable.__await__()
-    try:
-        next(steps)
-    except StopIteration as done:
-        return done.value
-    steps.close()
-    raise RuntimeError("an operation awaits nothing but its transaction: this one waited for something else")

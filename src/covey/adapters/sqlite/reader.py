@@ -7,10 +7,11 @@ import apsw
 
 from covey.adapters.sqlite.access import Access, on_one_cursor, refuse
 from covey.adapters.sqlite.known import Known
-from covey.adapters.sqlite.operations import Job, finish
+from covey.adapters.sqlite.operations import Job
 from covey.adapters.sqlite.statements import statements
 from covey.adapters.sqlite.transaction import SqliteTransaction
 from covey.adapters.sqlite.trouble import explain, raise_explained
+from covey.core.drive import finish
 from covey.ports.store import Operation
 
 T = TypeVar("T")

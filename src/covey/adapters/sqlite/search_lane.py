@@ -4,9 +4,9 @@ import os
 from collections.abc import Callable, Sequence
 
 from covey.adapters.sqlite.lane import Lane, Take
-from covey.adapters.sqlite.operations import finish
 from covey.adapters.sqlite.search import SqliteSearch
 from covey.adapters.sqlite.trouble import BUSY_LIMIT_S
+from covey.core.drive import finish
 from covey.ports.search import Hit
 
 

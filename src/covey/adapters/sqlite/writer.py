@@ -14,11 +14,12 @@ import apsw
 
 from covey.adapters.sqlite.access import Access, on_one_cursor
 from covey.adapters.sqlite.known import Known
-from covey.adapters.sqlite.operations import Job, finish
+from covey.adapters.sqlite.operations import Job
 from covey.adapters.sqlite.statements import statements
 from covey.adapters.sqlite.transaction import SqliteTransaction
 from covey.adapters.sqlite.trouble import concerns_store, explain, raise_explained
 from covey.adapters.sqlite.turnstile import Turnstile
+from covey.core.drive import finish
 from covey.core.ids import Topic
 from covey.ports.store import Operation
 

@@ -76,6 +76,11 @@ class Delivery:
         """Put it away; a request must have been answered."""
         await self._services.dialogue.archive(self.id, self._actor)
 
+    @property
+    def files(self) -> tuple[FilePart, ...]:
+        """Its file parts."""
+        return tuple(part for part in self.message.parts if isinstance(part, FilePart))
+
     async def file(self, part: FilePart) -> bytes:
         """Return the content of one of its file parts."""
         return await self._services.attachments.content(part)
@@ -85,7 +90,8 @@ class Delivery:
 
 
 class Inbox:
-    """What waits for one session. Iterating yields each delivery once, in the order of arrival, and waits for more."""
+    """What waits for one session. Iterating yields each delivery once, in the order of arrival, and waits for more; one
+    that is being shown to a model is yielded too, because looking has nothing to do with showing."""
 
     def __init__(self, inbox: InboxId, services: Services, actor: Identity) -> None:
         self._inbox = inbox
@@ -99,10 +105,9 @@ class Inbox:
 
     async def next(self, timeout: float) -> Delivery | None:
         """Return the next delivery that this inbox object has not yielded yet, or None after `timeout` seconds."""
-        wanted = InboxFilter(states={DeliveryState.QUEUED})
 
         async def look() -> Item | None:
-            items = await self._services.mail.peek_inbox(self._inbox, wanted, self._after, 1)
+            items = await self._services.mail.peek_inbox(self._inbox, None, self._after, 1)
             return items[0] if items else None
 
         item = await self._services.waiting.until([inbox_topic(self._inbox)], look, timeout)

@@ -146,6 +146,10 @@ class Member:
         offer = parse_offer_id(offer_id)
         return await self._services.offers.confirm(offer, self.identity, EvidenceGrade(grade), basis, only)
 
+    async def named(self, message_id: str, basis: str) -> Sequence[Record]:
+        """Record that the model used a message's id in a call, so that it must have had it in context."""
+        return await self._services.offers.named(parse_message_id(message_id), self.identity, basis)
+
     async def give_back(self, offer_id: str, reason: str = "not shown") -> None:
         """End an offer that did not reach the model."""
         await self._services.offers.give_back(parse_offer_id(offer_id), self.identity, reason)

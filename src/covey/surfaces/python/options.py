@@ -2,23 +2,22 @@
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
-from typing import Literal, TypedDict, TypeVar
+from typing import Literal, TypedDict
 
 from covey.core.address import parse_address
 from covey.core.draft import Draft
 from covey.core.errors import Invalid
-from covey.core.ids import parse_correlation_id, parse_message_id
+from covey.core.ids import parse_correlation_id, parse_message_id, parse_traceparent
 from covey.core.json import Json
-from covey.core.message import Callback, Kind
+from covey.core.message import Kind
 from covey.core.names import parse_scope, parse_subject
 from covey.core.parts import DataPart, FilePart, Part, TextPart
+from covey.core.plain import plain, plain_object
 from covey.core.routing import WhenOffline
 from covey.core.times import aware
 from covey.ports.clock import Clock
 from covey.services.recipients import SendPolicy, WhenUnknown
-
-T = TypeVar("T")
-
+from covey.surfaces.python.checks import addresses, callback, choice, duration, files, flag, whole
 
 class MessageOptions(TypedDict, total=False):
     """Everything that `send`, `ask` and `reply` understand besides the recipient and the text."""
@@ -48,6 +47,9 @@ class MessageOptions(TypedDict, total=False):
     """Let mail for a session id that nobody has registered wait for it."""
 
 
+_KNOWN = frozenset(MessageOptions.__annotations__)
+
+
 def draft_from(
     kind: Kind,
     to: str | Sequence[str],
@@ -59,10 +61,9 @@ def draft_from(
     in_reply_to: str | None = None,
 ) -> Draft:
     """Return the draft that a call describes; a wrong value is Invalid, and says which."""
-    recipients = (to,) if isinstance(to, str) else to
     draft = Draft(
         kind=kind,
-        to=tuple([parse_address(recipient) for recipient in recipients]),
+        to=tuple([parse_address(recipient) for recipient in addresses(to)]),
         parts=_parts(text, options),
         in_reply_to=parse_message_id(in_reply_to) if in_reply_to is not None else None,
         expects_reply=expects_reply,
@@ -71,22 +72,23 @@ def draft_from(
 
 
 def _with_options(draft: Draft, options: MessageOptions, clock: Clock) -> Draft:
-    callback = options.get("callback")
-    expires_at = options.get("expires_at")
+    if unknown := options.keys() - _KNOWN:
+        raise Invalid("option", min(unknown), "known are: " + ", ".join(sorted(_KNOWN)))
+    expires_at = aware(options["expires_at"]) if "expires_at" in options else None
     if "expires_in" in options:
-        expires_at = clock.now() + options["expires_in"]
+        expires_at = _from_now(duration(options["expires_in"], "expires_in"), clock)
     return draft._replace(
         id=parse_message_id(options["id"]) if "id" in options else None,
         subject=parse_subject(options["subject"]) if "subject" in options else None,
         scope=parse_scope(options["scope"]) if "scope" in options else None,
-        round=_round(options["round"]) if "round" in options else None,
+        round=whole(options["round"], "round") if "round" in options else None,
         relaying=parse_message_id(options["relaying"]) if "relaying" in options else None,
         correlation_id=parse_correlation_id(options["correlation_id"]) if "correlation_id" in options else None,
-        callback=Callback(*callback) if callback is not None else None,
+        callback=callback(options["callback"]) if "callback" in options else None,
         deadline=aware(options["deadline"]) if "deadline" in options else None,
-        expires_at=aware(expires_at) if expires_at is not None else None,
-        traceparent=options.get("traceparent"),
-        metadata=options.get("metadata", {}),
+        expires_at=expires_at,
+        traceparent=parse_traceparent(options["traceparent"]) if "traceparent" in options else None,
+        metadata=plain_object(options["metadata"], "metadata") if "metadata" in options else {},
     )
 
 
@@ -95,9 +97,9 @@ def policy_from(options: MessageOptions, *, closes: bool = False) -> SendPolicy:
     if not options:
         return SendPolicy(closes=closes)
     return SendPolicy(
-        when_offline=_choice(WhenOffline, options.get("when_offline", "park"), "when_offline"),
-        when_unknown=_choice(WhenUnknown, options.get("when_unknown", "refuse"), "when_unknown"),
-        may_await_session=options.get("await_session", False),
+        when_offline=choice(WhenOffline, options.get("when_offline", "park"), "when_offline"),
+        when_unknown=choice(WhenUnknown, options.get("when_unknown", "refuse"), "when_unknown"),
+        may_await_session=flag(options.get("await_session", False), "await_session"),
         closes=closes,
     )
 
@@ -107,19 +109,14 @@ def _parts(text: object, options: MessageOptions) -> tuple[Part, ...]:
         raise Invalid("text", text, "use a text")
     parts: list[Part] = [TextPart(text)]
     if "data" in options:
-        parts.append(DataPart(options["data"]))
-    parts.extend(options.get("files", ()))
+        parts.append(DataPart(plain(options["data"], "data")))
+    if "files" in options:
+        parts.extend(files(options["files"]))
     return tuple(parts)
 
 
-def _round(value: object) -> int:
-    if not isinstance(value, int) or isinstance(value, bool):
-        raise Invalid("round", value, "use a whole number of 0 or more")
-    return value
-
-
-def _choice(kind: type[T], value: str, what: str) -> T:
+def _from_now(span: timedelta, clock: Clock) -> datetime:
     try:
-        return kind(value)  # pyright: ignore[reportCallIssue]  # an enum is called with its value
-    except ValueError:
-        raise Invalid(what, value, "see the documentation for the choices") from None
+        return clock.now() + span
+    except OverflowError:
+        raise Invalid("expires_in", span, "it ends after year 9999 or before year 1") from None

@@ -1,0 +1,20 @@
+"""Blobs on threads, for programs with an event loop: a large file must not stop it."""
+
+import asyncio
+
+from covey.adapters.blobfiles.blobs import BlobFiles
+from covey.core.drive import finish
+
+
+class ThreadedBlobs:
+    def __init__(self, folder: str) -> None:
+        self._blobs = BlobFiles(folder)
+
+    async def put(self, content: bytes) -> str:
+        return await asyncio.to_thread(lambda: finish(self._blobs.put(content)))
+
+    async def get(self, digest: str) -> bytes:
+        return await asyncio.to_thread(lambda: finish(self._blobs.get(digest)))
+
+    async def has(self, digest: str) -> bool:
+        return await asyncio.to_thread(lambda: finish(self._blobs.has(digest)))

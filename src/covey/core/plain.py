@@ -1,0 +1,46 @@
+"""Plain data: what a caller hands over as JSON gives it back, a copy that nobody can change any more."""
+
+import json
+from collections.abc import Mapping
+from typing import cast
+
+from covey.core.errors import Invalid
+from covey.core.json import Json, JsonObject
+from covey.core.limits import MAX_NESTING
+
+
+def plain(value: object, what: str) -> Json:
+    """Return a copy of `value` as every store will give it back; what JSON can't hold is Invalid."""
+    try:
+        document = json.dumps(value, ensure_ascii=False, allow_nan=False)
+        document.encode()
+        copy = cast(Json, json.loads(document))
+    except UnicodeEncodeError:
+        raise Invalid(what, "…", "it has characters that are not valid Unicode") from None
+    except (TypeError, ValueError, RecursionError):
+        raise Invalid(what, value, "it can't be written as JSON") from None
+    if _is_deep(copy):
+        raise Invalid(what, value, f"it is nested deeper than {MAX_NESTING} levels")
+    return copy
+
+
+def plain_object(value: object, what: str) -> JsonObject:
+    """Return a copy of a mapping with texts for keys."""
+    if not isinstance(value, Mapping) or not all(isinstance(key, str) for key in cast(Mapping[object, object], value)):
+        raise Invalid(what, value, "use a mapping with texts for keys")
+    return cast(JsonObject, plain(dict(cast(Mapping[str, object], value)), what))
+
+
+def _is_deep(value: Json) -> bool:
+    level: list[Json] = [value]
+    for _ in range(MAX_NESTING + 1):
+        level = [item for container in level for item in _items(container)]
+        if not level:
+            return False
+    return True
+
+
+def _items(value: Json) -> list[Json]:
+    if isinstance(value, dict):
+        return list(cast(dict[str, Json], value).values())
+    return cast(list[Json], value) if isinstance(value, list) else []

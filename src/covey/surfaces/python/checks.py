@@ -1,0 +1,124 @@
+"""Values that a Python caller hands over, checked before anything happens: a wrong one is Invalid, and says which."""
+
+import math
+from collections.abc import Collection, Mapping
+from datetime import timedelta
+from enum import StrEnum
+from typing import TypeVar, cast
+
+from covey.core.errors import Invalid
+from covey.core.limits import MAX_LEASE
+from covey.core.message import Callback
+from covey.core.parts import FilePart
+
+E = TypeVar("E", bound=StrEnum)
+
+MAX_PID = 2**31 - 1
+MAX_NOTE_CHARS = 10_000
+DIGEST_CHARS = 64
+
+
+def choice(kind: type[E], value: object, what: str) -> E:
+    """Return the member of an enum that `value` names."""
+    try:
+        return kind(value)
+    except ValueError:
+        raise Invalid(what, value, "use " + ", ".join(kind)) from None
+
+
+def whole(value: object, what: str) -> int:
+    """Return a whole number."""
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise Invalid(what, value, "use a whole number")
+    return value
+
+
+def flag(value: object, what: str) -> bool:
+    """Return a flag; what only looks like one is not one."""
+    if not isinstance(value, bool):
+        raise Invalid(what, value, "use True or False")
+    return value
+
+
+def seconds(value: object, what: str) -> float:
+    """Return how long to wait."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or math.isnan(value) or value < 0:
+        raise Invalid(what, value, "use a number of seconds of 0 or more")
+    return value
+
+
+def duration(value: object, what: str) -> timedelta:
+    """Return a span of time."""
+    if not isinstance(value, timedelta):
+        raise Invalid(what, value, "use a timedelta")
+    return value
+
+
+def lease(value: object) -> timedelta:
+    """Return how long something holds without a sign of life."""
+    if not timedelta(0) < (span := duration(value, "lease")) <= MAX_LEASE:
+        raise Invalid("lease", value, f"use more than nothing and at most {MAX_LEASE.days} days")
+    return span
+
+
+def pid(value: object) -> int:
+    """Return the id of a process."""
+    if not 0 < (number := whole(value, "process id")) <= MAX_PID:
+        raise Invalid("process id", value, "use the id of a running process")
+    return number
+
+
+def note(value: object, what: str) -> str:
+    """Return a text for people: a status, a reason, the name of a turn."""
+    if not isinstance(value, str) or len(value) > MAX_NOTE_CHARS or not is_unicode(value):
+        raise Invalid(what, value, f"use a text of at most {MAX_NOTE_CHARS:,} characters")
+    return value
+
+
+def addresses(value: object) -> Collection[object]:
+    """Return whom a message is for: one, or several."""
+    if isinstance(value, str):
+        return (value,)
+    if isinstance(value, Mapping) or not isinstance(value, Collection):
+        raise Invalid("recipient", cast(object, value), "name one, or a list of them")
+    return cast(Collection[object], value)
+
+
+def callback(value: object) -> Callback:
+    """Return the conversation that results belong to."""
+    pair = cast(tuple[object, ...], value) if isinstance(value, tuple | list) else ()
+    texts = [item for item in pair if isinstance(item, str) and item]
+    if len(pair) != 2 or len(texts) != 2:
+        raise Invalid("callback", value, "use a channel and a conversation, both texts")
+    return Callback(*texts)
+
+
+def files(value: object) -> tuple[FilePart, ...]:
+    """Return snapshots of files as `attach` makes them."""
+    if not isinstance(value, tuple | list):
+        raise Invalid("files", value, "use a list of what `attach` returns")
+    return tuple(_file(item) for item in cast(Collection[object], value))
+
+
+def _file(value: object) -> FilePart:
+    if not isinstance(value, FilePart):
+        raise Invalid("file", value, "use what `attach` returns")
+    name, digest, size, media_type, path = cast(tuple[object, ...], value)
+    if not isinstance(name, str) or not name or name in (".", "..") or any(c in "/\\" or c < " " for c in name):
+        raise Invalid("file name", name, "use a name without folders")
+    if not isinstance(digest, str) or len(digest) != DIGEST_CHARS or set(digest) - set("0123456789abcdef"):
+        raise Invalid("file digest", digest, "use the sha256 of the content in hex")
+    if not isinstance(size, int) or isinstance(size, bool) or size < 0:
+        raise Invalid("file size", size, "use a number of bytes")
+    if not isinstance(media_type, str) or not isinstance(path, str | None):
+        raise Invalid("file", value, "use what `attach` returns")
+    return value
+
+
+def is_unicode(text: str) -> bool:
+    """Tell whether a text can be written: it has no halves of characters in it."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True

@@ -1,0 +1,46 @@
+"""The adapter that the how-to writes passes the contract as the how-to runs it."""
+
+from pathlib import Path
+
+import pytest
+
+from covey.testing import contracts
+from tests.docs.snippets import Use, snippets
+
+ROOT = Path(__file__).parents[2]
+PAGE = ROOT / "docs" / "how-to" / "write-an-adapter.md"
+CONFTEST = (ROOT / "tests" / "conftest.py").read_text(encoding="utf-8")
+
+
+@pytest.fixture
+def suite(pytester: pytest.Pytester) -> pytest.Pytester:
+    """The files of the page, and something that runs coroutine tests."""
+    pytester.makeconftest(CONFTEST)
+    for snippet in snippets(PAGE):
+        if snippet.use is Use.FILE:
+            (pytester.path / snippet.what).write_text(snippet.code, encoding="utf-8")
+    return pytester
+
+
+def outcomes(suite: pytest.Pytester) -> dict[str, int]:
+    """Run the page's tests; return how many passed and how many did not."""
+    return suite.runpytest_subprocess("-o", "pythonpath=.").parseoutcomes()
+
+
+def test_the_adapter_of_the_page_passes_its_contract(suite: pytest.Pytester) -> None:
+    found = outcomes(suite)
+    assert set(found) == {"passed"}
+    assert found["passed"] > 10
+
+
+def test_an_adapter_that_forgets_a_sentence_of_the_port_does_not(suite: pytest.Pytester) -> None:
+    adapter = suite.path / "squeezed.py"
+    check = "        if sha256(content).hexdigest() != digest:\n            raise BlobMissing(digest)\n"
+    careless = adapter.read_text(encoding="utf-8").replace("(KeyError, zlib.error)", "KeyError").replace(check, "")
+    adapter.write_text(careless, encoding="utf-8")
+    assert outcomes(suite)["failed"] > 0
+
+
+def test_the_page_names_every_contract() -> None:
+    text = PAGE.read_text(encoding="utf-8")
+    assert [name for name in contracts.__all__ if name.endswith("Contract") and f"`{name}`" not in text] == []
