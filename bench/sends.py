@@ -11,7 +11,7 @@ from bench.workers import together
 from covey.core.capacity import Capacity
 from covey.core.card import Card
 
-ROOMY = Card(capacity=Capacity(limit=100_000_000))
+ROOMY = Card(capacity=Capacity(limit=1_000_000))
 
 
 async def make_sink(url: str) -> None:

@@ -48,9 +48,7 @@ def named_ids(folders: Iterable[Path]) -> Mapping[str, str]:
 def disagreements(manifest: Mapping[str, Requirement], named: Mapping[str, str]) -> list[str]:
     """Return a sentence for each id on which the manifest and the tests differ."""
     unknown = [
-        f"{place} names {id_}, which is not in the manifest"
-        for id_, place in named.items()
-        if id_ not in manifest
+        f"{place} names {id_}, which is not in the manifest" for id_, place in named.items() if id_ not in manifest
     ]
     unclaimed = [
         f"{place} names {id_}, which the manifest does not claim"
@@ -58,9 +56,7 @@ def disagreements(manifest: Mapping[str, Requirement], named: Mapping[str, str])
         if id_ in manifest and not manifest[id_].claimed
     ]
     untested = [
-        f"{r.id} is claimed, and no test names it"
-        for r in manifest.values()
-        if r.claimed and r.id not in named
+        f"{r.id} is claimed, and no test names it" for r in manifest.values() if r.claimed and r.id not in named
     ]
     return unknown + unclaimed + untested
 

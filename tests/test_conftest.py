@@ -92,9 +92,7 @@ def test_a_skip_in_ci_fails_with_its_reason(suite: pytest.Pytester, monkeypatch:
     suite.makepyfile(SKIPS)
     result = suite.runpytest_subprocess()
     assert result.parseoutcomes() == {"failed": 1, "errors": 1, "xfailed": 1}
-    result.stdout.fnmatch_lines(
-        ["*counts as a failure: Skipped: no such engine here", "*failure: Skipped: later"]
-    )
+    result.stdout.fnmatch_lines(["*counts as a failure: Skipped: no such engine here", "*failure: Skipped: later"])
 
 
 def test_a_skipped_module_fails_in_ci(suite: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -49,9 +49,7 @@ class TestThree:
 def test_an_id_that_is_not_in_the_manifest_is_reported(tmp_path: Path) -> None:
     source = tmp_path / "test_it.py"
     source.write_text("import pytest\n@pytest.mark.requirement('no.such')\ndef test_it(): ...\n")
-    assert disagreements({}, named_ids([tmp_path])) == [
-        f"{source}:2 names no.such, which is not in the manifest"
-    ]
+    assert disagreements({}, named_ids([tmp_path])) == [f"{source}:2 names no.such, which is not in the manifest"]
 
 
 def test_a_claimed_id_without_a_test_is_reported(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """Where a message is to go: an agent, one session, or everyone."""
 
 from enum import StrEnum
+from functools import lru_cache
 from typing import Final, NamedTuple
 
 from covey.core.errors import Invalid
@@ -35,6 +36,11 @@ def parse_address(text: object) -> Address:
         return text
     if not isinstance(text, str) or not text:
         raise Invalid("recipient", text, "name an agent, a session id, a session key or *")
+    return _parse(text)
+
+
+@lru_cache(maxsize=1024)
+def _parse(text: str) -> Address:
     if text == "*":
         return EVERYONE
     if text.startswith("agent:"):

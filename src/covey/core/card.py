@@ -68,9 +68,9 @@ def encode_card(card: Card) -> dict[str, Json]:
 
 def check_card(card: Card) -> Card:
     """Return a card that a program made, after checking what stands in it."""
-    fields: tuple[object, ...] = (card.capabilities, card.allow_from, card.allowed_delegates, card.command)
-    capacity: object = card.capacity
-    if not isinstance(capacity, Capacity) or not all(isinstance(field, list | tuple) for field in fields):
+    # A named tuple keeps whatever it is given.
+    lists = cast(tuple[object, ...], (card.capabilities, card.allow_from, card.allowed_delegates, card.command))
+    if not isinstance(cast(object, card.capacity), Capacity) or not all(isinstance(i, list | tuple) for i in lists):
         raise Invalid("card", card, "its fields have the types that Card declares")
     return parse_card(encode_card(card))
 

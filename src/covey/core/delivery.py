@@ -79,6 +79,13 @@ WAITING: Final = frozenset({_S.QUEUED, _S.OFFERED, _S.IN_CONTEXT})
 """What an inbox still holds."""
 
 
+SIBLING_HOLDS_IT: Final = "a sibling holds it"
+SIBLING_LEFT_IT: Final = "a sibling left it too"
+HAS_IT_ALREADY: Final = "the session has it already"
+GAVE_WAY: Final = frozenset({SIBLING_HOLDS_IT, SIBLING_LEFT_IT, HAS_IT_ALREADY})
+"""Why a copy was settled although nobody did anything about it: another copy of the message stands for it."""
+
+
 class Delivery(NamedTuple):
     id: DeliveryId
     message_id: MessageId
@@ -120,6 +127,11 @@ class Delivery(NamedTuple):
         return self.state in TERMINAL
 
     @property
+    def gave_way(self) -> bool:
+        """Whether another copy of the message stands for it: what becomes of that one counts."""
+        return self.state is DeliveryState.HANDLED and self.reason in GAVE_WAY
+
+    @property
     def has_arrived(self) -> bool:
         """Whether its inbox holds it, or held it until it was handled."""
         return self.state in WAITING or self.state is DeliveryState.HANDLED
@@ -133,6 +145,13 @@ def moved(delivery: Delivery, move: Move, at: datetime, reason: str | None = Non
     if state is DeliveryState.OFFERED:
         return delivery._replace(state=state, updated_at=at, reason=reason)
     return delivery._replace(state=state, updated_at=at, reason=reason, offer=None, lease_until=None)
+
+
+def lapses_at(delivery: Delivery) -> datetime | None:
+    """Return when time alone changes the delivery: the end of its lease, or its date; None where nothing does."""
+    if delivery.state is DeliveryState.OFFERED:
+        return delivery.lease_until
+    return delivery.expires_at if delivery.state is DeliveryState.QUEUED else None
 
 
 def state_at(delivery: Delivery, now: datetime) -> DeliveryState:

@@ -1,10 +1,11 @@
 """The offer: one showing of deliveries to a model, held for a while."""
 
-from datetime import datetime
+from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import NamedTuple
 
 from covey.core.ids import DeliveryId, OfferId, SessionId
+from covey.core.limits import OFFER_LEASE
 
 
 class Presentation(StrEnum):
@@ -28,6 +29,8 @@ class Offer(NamedTuple):
     presentation: Presentation = Presentation.ONCE
     ended_at: datetime | None = None
     end_reason: str | None = None
+    lease: timedelta = OFFER_LEASE
+    """What a sign of life renews it for."""
 
     def is_live(self, now: datetime) -> bool:
         return self.ended_at is None and self.lease_until > now

@@ -26,9 +26,10 @@ def plain(value: object, what: str) -> Json:
 
 def plain_object(value: object, what: str) -> JsonObject:
     """Return a copy of a mapping with texts for keys."""
-    if not isinstance(value, Mapping) or not all(isinstance(key, str) for key in cast(Mapping[object, object], value)):
-        raise Invalid(what, value, "use a mapping with texts for keys")
-    return cast(JsonObject, plain(dict(cast(Mapping[str, object], value)), what))
+    pairs = dict(cast(Mapping[object, object], value)) if isinstance(value, Mapping) else None
+    if pairs is None or not all(isinstance(key, str) for key in pairs):
+        raise Invalid(what, cast(object, value), "use a mapping with texts for keys")
+    return cast(JsonObject, plain(pairs, what))
 
 
 def _is_deep(value: Json) -> bool:
@@ -42,5 +43,5 @@ def _is_deep(value: Json) -> bool:
 
 def _items(value: Json) -> list[Json]:
     if isinstance(value, dict):
-        return list(cast(dict[str, Json], value).values())
-    return cast(list[Json], value) if isinstance(value, list) else []
+        return list(value.values())
+    return value if isinstance(value, list) else []

@@ -50,10 +50,12 @@ def progress(receipt: Receipt, state: DeliveryState, grade: EvidenceGrade) -> Pr
     """Return the outcome of waiting for `state`, or None while it is undecided.
 
     Reached: every recipient agent has a copy that got there. Failed: some recipient has only copies that ended
-    elsewhere.
+    elsewhere. A copy that gave way to another does not count.
     """
     by_agent: dict[AgentName | None, list[Delivery]] = {}
     for delivery in receipt.deliveries:
+        if delivery.gave_way:
+            continue
         by_agent.setdefault(delivery.agent, []).append(delivery)
     if all(any(reached(d, state, grade) for d in copies) for copies in by_agent.values()):
         return Progress(True, receipt)

@@ -67,14 +67,16 @@ class Replay:
         message_id = known(event.message_id, "message")
         if message_id in self.messages:
             raise Invalid("message", message_id, "it was sent before")
-        ids = self.messages[message_id] = list[DeliveryId]()
+        copies: dict[DeliveryId, DeliveryAccount] = {}
         for line in entries(event.details, "deliveries"):
             inbox = InboxId(text(line, "inbox"))
-            state = DeliveryState(text(line, "state"))
-            ids.append(DeliveryId(text(line, "id")))
-            self.deliveries[ids[-1]] = DeliveryAccount(message_id, inbox, self._owner(inbox), state)
-        for ticket_id in texts(event.details, "tickets"):
-            self._open(TicketId(ticket_id), ids)
+            account = DeliveryAccount(message_id, inbox, self._owner(inbox), DeliveryState(text(line, "state")))
+            copies[DeliveryId(text(line, "id"))] = account
+        tickets = texts(event.details, "tickets")
+        self.deliveries.update(copies)
+        self.messages[message_id] = list(copies)
+        for ticket_id in tickets:
+            self._open(TicketId(ticket_id), copies)
 
     def _moved(self, event: Event) -> None:
         delivery_id, account = self._delivery(text(event.details, "delivery"))

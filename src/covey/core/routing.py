@@ -47,9 +47,11 @@ class Recipient(NamedTuple):
     """Everyone (*) means the live sessions: mail for all is never parked."""
 
 
-def refusal(message: Message, recipient: Recipient, sender: Card, is_due: bool) -> Refusal | None:
+def refusal(
+    message: Message, recipient: Recipient, sender: Card, is_due: bool, *, is_reply: bool = False
+) -> Refusal | None:
     """Return why `recipient` must not get `message`, or None. What is due (an answer to an open ticket, an update of
-    one's own task) always passes the allow rules."""
+    one's own task) always passes the allow rules; a reply to the sender is no relay and closes no circle."""
     if not is_due:
         if not allows(sender.allowed_delegates, recipient.agent):
             return Refusal(
@@ -59,7 +61,7 @@ def refusal(message: Message, recipient: Recipient, sender: Card, is_due: bool) 
             return Refusal(
                 RefusalCode.NOT_ALLOWED, f"{recipient.agent} takes no mail from {message.sender.agent} (allow_from)"
             )
-    if closes_circle(message, recipient.agent):
+    if not is_reply and closes_circle(message, recipient.agent):
         return Refusal(
             RefusalCode.CIRCULAR_ROUTE, f"{recipient.agent} is already on the path {' → '.join(message.trace)}"
         )

@@ -71,8 +71,8 @@ class Deliveries(Protocol):
         ...
 
     async def lapsed(self, now: datetime, limit: int) -> Sequence[Delivery]:
-        """Return deliveries that are offered with a lease that ended by `now`, or queued and expired by `now`. The cost
-        does not grow with those that are not."""
+        """Return the first `limit` deliveries that are offered with a lease that ended by `now`, or queued and
+        expired by `now`: by the time of that, then by seq. The cost does not grow with those that are not."""
         ...
 
 

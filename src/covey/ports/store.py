@@ -82,11 +82,12 @@ class Store(Protocol):
         """What this engine can do."""
         ...
 
-    async def commit(self, operation: Operation[T]) -> T:
+    async def commit(self, operation: Operation[T], *, is_long: bool = False) -> T:
         """Run `operation` and make all that it wrote durable at once, or, when it raises, nothing.
 
         Commits are serial: each sees all that were before it. An operation may be run more than once before its result
         counts, so it touches nothing but the transaction. It awaits nothing but the transaction's own methods.
+        One that may touch many records says `is_long`, so that an engine can keep it away from the event loop.
         """
         ...
 

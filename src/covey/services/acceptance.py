@@ -2,8 +2,7 @@
 
 from datetime import datetime
 
-from covey.core.capacity import EVICTION_ORDER, Capacity
-from covey.core.card import Card
+from covey.core.capacity import EVICTION_ORDER, PEERS_CAPACITY, Capacity
 from covey.core.debt import new_ticket
 from covey.core.delivery import Delivery, DeliveryState, Move
 from covey.core.ids import InboxId, delivery_id, parked_inbox, session_inbox, ticket_id
@@ -16,7 +15,7 @@ from covey.core.ticket import Ticket, Trouble
 from covey.ports.clock import Ids
 from covey.ports.presence import Liveness
 from covey.services.act import Act, shift
-from covey.services.answers import apply_answer, apply_question_back, debts_of, is_due
+from covey.services.answers import apply_answer, apply_question_back, debts_of, is_due, settle_answered
 from covey.services.filing import file
 from covey.services.notices import report_trouble
 from covey.services.recipients import SendPolicy, Unregistered, introduce, recipients
@@ -36,17 +35,20 @@ class Acceptance:
         """File `message` for everyone it is for. A recipient that can't have it is a line of the receipt, not an
         error."""
         liveness = SteadyLiveness(self._liveness)
-        card = await self._sender_card(act, message.sender.agent)
+        # A sender that nobody knew becomes known, so that it can be answered.
+        sender = await act.tx.agents.get(message.sender.agent) or await introduce(act, message.sender.agent)
         debts = await debts_of(act, message) if answered is not None else ()
+        is_reply = answered is not None and message.trace == answered.trace
         deliveries: list[Delivery] = []
         tickets: list[Ticket] = []
         for recipient in await recipients(act, message.to, message.sender.agent, policy, liveness):
             n = len(deliveries) + 1
             if isinstance(recipient, Unregistered):
+                await self._make_room(act, session_inbox(recipient.session_id), PEERS_CAPACITY, liveness)
                 deliveries.append(_early(message, n, recipient, act.now))
                 continue
-            due = is_due(message, recipient.agent, debts, answered)
-            refused = refusal(message, recipient, card, due)
+            due = answered is not None and await is_due(act, message, recipient.agent, debts, answered)
+            refused = refusal(message, recipient, sender.card, due, is_reply=is_reply)
             lines = (
                 [_line(message, n, recipient.agent, parked_inbox(recipient.agent), act.now, refused)]
                 if refused
@@ -56,16 +58,12 @@ class Acceptance:
             if message.expects_reply:
                 tickets.append(new_ticket(message, recipient.agent, [line.state for line in lines], act.now))
         receipt = await file(act, message, document, deliveries, tickets)
-        if message.kind is Kind.RESPONSE and debts:
+        if message.kind is Kind.RESPONSE and answered is not None:
             await apply_answer(act, message, closes=policy.closes)
+            await settle_answered(act, message, answered)
         elif tickets and debts:
             await apply_question_back(act, message, tickets)
         return receipt
-
-    async def _sender_card(self, act: Act, sender: AgentName) -> Card:
-        """Return the sender's card; a sender that nobody knew becomes known, so that it can be answered."""
-        agent = await act.tx.agents.get(sender)
-        return agent.card if agent is not None else (await introduce(act, sender)).card
 
     async def _deliveries(
         self,
@@ -85,9 +83,9 @@ class Acceptance:
         number = await act.tx.agents.next_number(recipient.agent)
         lines: list[Delivery] = []
         for offset, inbox in enumerate(inboxes):
-            refused = None if due else await self._make_room(act, inbox, _capacity(recipient, inbox), liveness)
-            if refused is None and supersedes(message):
-                await _supersede(act, message, inbox)
+            # What takes the place of an older state needs no room of its own.
+            has_room = due or (supersedes(message) and await _supersede(act, message, inbox))
+            refused = None if has_room else await self._make_room(act, inbox, _capacity(recipient, inbox), liveness)
             lines.append(_line(message, n + offset, recipient.agent, inbox, act.now, refused, number))
         return lines
 
@@ -112,10 +110,14 @@ class Acceptance:
                     await report_trouble(act, ticket, Trouble.EVICTED, self._ids, liveness)
 
 
-async def _supersede(act: Act, message: Message, inbox: InboxId) -> None:
-    if message.scope is not None and message.subject is not None:
-        for old in await act.tx.inboxes.alike(inbox, message.sender.agent, message.scope, message.subject):
-            await shift(act, old, Move.SUPERSEDE, f"superseded by {message.id}")
+async def _supersede(act: Act, message: Message, inbox: InboxId) -> bool:
+    """Let the message replace the older states of its subject; tell whether there were any."""
+    if message.scope is None or message.subject is None:
+        return False
+    older = await act.tx.inboxes.alike(inbox, message.sender.agent, message.scope, message.subject)
+    for old in older:
+        await shift(act, old, Move.SUPERSEDE, f"superseded by {message.id}")
+    return bool(older)
 
 
 def _capacity(recipient: Recipient, inbox: InboxId) -> Capacity:

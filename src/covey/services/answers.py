@@ -23,12 +23,17 @@ async def debts_of(act: Act, message: Message) -> Sequence[Ticket]:
     return [ticket for ticket in tickets if ticket.state is not TicketState.CLOSED]
 
 
-def is_due(message: Message, recipient: AgentName, debts: Sequence[Ticket], answered: Message | None) -> bool:
-    """Tell whether `recipient` waits for this message: an answer to its open question, or an update of its own
-    request or task. What is due passes allow rules and full inboxes."""
+async def is_due(
+    act: Act, message: Message, recipient: AgentName, debts: Sequence[Ticket], answered: Message | None
+) -> bool:
+    """Tell whether `recipient` waits for this message: an answer to its open question, or an update of its own request
+    or task from someone who got it. What is due passes allow rules and full inboxes."""
     if message.kind is Kind.RESPONSE:
         return any(ticket.asker == recipient for ticket in debts)
-    return message.kind is Kind.UPDATE and answered is not None and answered.sender.agent == recipient
+    if message.kind is not Kind.UPDATE or answered is None or answered.sender.agent != recipient:
+        return False
+    copies = await act.tx.deliveries.of_message(answered.id) if answered.kind in (Kind.REQUEST, Kind.TASK) else ()
+    return any(copy.agent == message.sender.agent and copy.has_arrived for copy in copies)
 
 
 async def apply_answer(act: Act, message: Message, *, closes: bool) -> None:
@@ -49,6 +54,16 @@ async def _settle_copies(act: Act, request: MessageId, debtor: AgentName, answer
         if copy.agent == debtor and copy.state in WAITING:
             is_own = copy.session is not None and copy.session == answer.sender.session
             await shift(act, copy, Move.SETTLE, "answered" if is_own or copy.is_parked else "answered by sibling")
+
+
+async def settle_answered(act: Act, message: Message, answered: Message) -> None:
+    """A reply handles what it replies to, also where nobody owed one: the copy of the sender's own session, else all of
+    its agent's."""
+    copies = [c for c in await act.tx.deliveries.of_message(answered.id) if c.agent == message.sender.agent]
+    own = [copy for copy in copies if copy.session is not None and copy.session == message.sender.session]
+    for copy in own or copies:
+        if copy.state in WAITING:
+            await shift(act, copy, Move.SETTLE, "answered")
 
 
 async def apply_question_back(act: Act, message: Message, opened: Sequence[Ticket]) -> None:

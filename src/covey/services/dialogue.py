@@ -17,7 +17,7 @@ from covey.ports.clock import Clock
 from covey.ports.ledger import MessageFilter
 from covey.ports.store import Store, Transaction
 from covey.services.act import Act, journal, shift, shift_ticket
-from covey.services.mail import known_message
+from covey.services.mail import known_message, not_for
 
 
 class Swept(NamedTuple):
@@ -85,9 +85,10 @@ class Dialogue:
             agent = recipient or actor.agent
             check_recipient(actor, "archive", message, agent)
             act = Act(tx, actor, self._clock.now())
-            copies = [copy for copy in await tx.deliveries.of_message(message_id) if copy.agent == agent]
+            everyone = await tx.deliveries.of_message(message_id)
+            copies = [copy for copy in everyone if copy.agent == agent]
             if not copies:
-                raise DeliveryUnknown(message_id, agent)
+                raise DeliveryUnknown(message_id, agent) if recipient else not_for(message, everyone, actor, "archive")
             if all(copy.archived_at is not None for copy in copies):
                 raise AlreadyArchived(message_id)
             ticket = await tx.tickets.get(ticket_id(message_id, agent))
@@ -147,7 +148,7 @@ class Dialogue:
             await journal(act, Action.MESSAGE_SWEPT, scope=scope, moved=moved)
             return Swept(scope, moved, judged)
 
-        return await self._store.commit(operation)
+        return await self._store.commit(operation, is_long=True)
 
 
 async def _force(act: Act, scope: Scope, why: str) -> Verdict:

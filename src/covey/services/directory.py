@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from covey.core.capacity import Capacity
-from covey.core.card import Agent, Card, Presence, encode_card, parse_card
+from covey.core.card import Agent, Card, Presence, check_card
 from covey.core.errors import IdentityRefused, LabelAmbiguous, RecipientUnknown, SessionEnded, SessionUnknown
 from covey.core.event import Action
 from covey.core.identity import Grade, Identity
@@ -21,6 +21,7 @@ from covey.ports.presence import Liveness
 from covey.ports.store import Store, Transaction
 from covey.services.act import Act, journal
 from covey.services.early import take_up
+from covey.services.leases import renew
 from covey.services.presence import adopt, end_session, is_live, live_sessions
 
 NEXT_AUTOMATIC_NAME = "next-automatic-name"
@@ -123,7 +124,7 @@ class Directory:
             await take_up(act, session)
             return Joined(session, secret, await adopt(act, session))
 
-        return await self._store.commit(operation)
+        return await self._store.commit(operation, is_long=True)
 
     async def leave(self, actor: Identity, reason: str = "left") -> None:
         """End the actor's session. Leaving twice does nothing."""
@@ -136,7 +137,7 @@ class Directory:
             live = await live_sessions(act, session.agent, self._liveness)
             await end_session(act, session, reason, [s for s in live if s.id != session.id])
 
-        await self._store.commit(operation)
+        await self._store.commit(operation, is_long=True)
 
     async def set_activity(self, actor: Identity, activity: Activity) -> None:
         """Say that the actor's session is idle or busy."""
@@ -175,14 +176,7 @@ class Directory:
             session = await own_session(tx, actor)
             now = self._clock.now()
             await tx.sessions.put(session._replace(seen_at=now))
-            for offer in await tx.offers.live_of(session.id):
-                lease_until = now + (offer.lease_until - offer.offered_at)
-                await tx.offers.put(offer._replace(lease_until=lease_until))
-                for delivery_id in offer.deliveries:
-                    delivery = await tx.deliveries.get(delivery_id)
-                    if delivery is not None and delivery.offer == offer.id:
-                        await tx.deliveries.put(delivery._replace(lease_until=lease_until))
-                await journal(Act(tx, actor, now), Action.OFFER_RENEWED, agent=session.agent, offer=offer.id)
+            await renew(Act(tx, actor, now), session)
 
         await self._store.commit(operation)
 
@@ -283,7 +277,7 @@ def hash_secret(secret: str) -> str:
 
 
 async def _register(act: Act, name: AgentName, card: Card) -> Agent:
-    card = parse_card(encode_card(card))  # one that can't be read again would keep everyone out
+    card = check_card(card)  # one that can't be read again would keep everyone out
     known = await act.tx.agents.get(name)
     agent = known._replace(card=card) if known else Agent(name, card, act.now)
     await act.tx.agents.put(agent)
@@ -303,5 +297,4 @@ def _key(name: AgentName, session_id: SessionId, parent: SessionKey | None, live
     if parent is not None:
         child = parent.child(session_id)
         return child if parent.agent == name else child._replace(agent=name)
-    taken = any(session.key == main_key(name) for session in live)
-    return main_key(name, session_id if taken else None)
+    return main_key(name, session_id if any(session.key.is_main for session in live) else None)

@@ -4,12 +4,12 @@ from collections.abc import Collection, Sequence
 from datetime import datetime
 from typing import Final, NamedTuple
 
-from covey.core.authority import check_recipient, check_sender
+from covey.core.authority import check_sender
 from covey.core.delivery import WAITING, Delivery, DeliveryState, Move, state_at
 from covey.core.draft import Draft, compose
-from covey.core.errors import BlobMissing, DeliveryUnknown, IdReused, IllegalMove, MessageUnknown
+from covey.core.errors import BlobMissing, CoveyError, DeliveryUnknown, IdReused, IllegalMove, MessageUnknown, NotYours
 from covey.core.evidence import EvidenceGrade
-from covey.core.identity import Grade, Identity
+from covey.core.identity import THE_SPACE, Grade, Identity
 from covey.core.ids import InboxId, MessageId, message_topic, parked_inbox, ticket_id
 from covey.core.message import Kind, Message
 from covey.core.names import AgentName, Scope
@@ -23,6 +23,7 @@ from covey.ports.store import Store, Transaction
 from covey.services.acceptance import Acceptance
 from covey.services.act import Act, shift, shift_ticket
 from covey.services.directory import own_session
+from covey.services.leases import lapse
 from covey.services.recipients import SendPolicy
 from covey.services.waiting import Waiting
 
@@ -72,8 +73,8 @@ class Mail:
             if isinstance(part, FilePart) and not await self._blobs.has(part.digest):
                 raise BlobMissing(part.digest)
         now = self._clock.now()
-        answered = await self._referred(draft.in_reply_to)
-        relayed = await self._referred(draft.relaying)
+        answered = None if draft.in_reply_to is None else await self.message(draft.in_reply_to)
+        relayed = None if draft.relaying is None else await self.message(draft.relaying)
         message = compose(draft, actor, draft.id or self._ids.message_id(now), now, answered, relayed)
         document = encode(message)
 
@@ -139,10 +140,7 @@ class Mail:
             copies = await tx.deliveries.of_message(message_id)
             mine = [copy for copy in copies if copy.agent == actor.agent or actor.is_operator]
             if not mine:
-                owners = {copy.agent for copy in copies if copy.agent is not None}
-                for owner in sorted(owners):
-                    check_recipient(actor, "settle", message, owner)
-                raise DeliveryUnknown(message_id, actor.agent)
+                raise not_for(message, copies, actor, "settle")
             act = Act(tx, actor, self._clock.now())
             for copy in _own_first(mine, actor):
                 if copy.state in WAITING:
@@ -165,7 +163,8 @@ class Mail:
                 raise IllegalMove("delivery", copies[0].state if copies else "nowhere", Move.WITHDRAW)
             for copy in queued:
                 if copy.state is DeliveryState.OFFERED:
-                    copy = await shift(act, copy, Move.RETURN, "its lease ended")
+                    await lapse(act._replace(actor=THE_SPACE), copy)
+                    copy = await tx.deliveries.get(copy.id) or copy
                 await shift(act, copy, Move.WITHDRAW, "withdrawn by the sender")
             after = await tx.deliveries.of_message(message_id)
             for agent in {copy.agent for copy in queued if copy.agent is not None}:
@@ -187,9 +186,6 @@ class Mail:
             return await known_message(tx, message_id)
 
         return await self._store.read(operation)
-
-    async def _referred(self, message_id: MessageId | None) -> Message | None:
-        return None if message_id is None else await self.message(message_id)
 
     async def _items(
         self, tx: Transaction, inboxes: Sequence[InboxId], wanted: InboxFilter, after: int, limit: int
@@ -226,6 +222,14 @@ def _own_first(copies: Sequence[Delivery], actor: Identity) -> Sequence[Delivery
     return own or copies
 
 
+def not_for(message: Message, copies: Sequence[Delivery], actor: Identity, action: str) -> CoveyError:
+    """Return what to tell someone who would do something to a message that others got: whose it is."""
+    owners = sorted({copy.agent for copy in copies if copy.agent is not None})
+    return (
+        NotYours(action, message.id, actor.agent, " or ".join(owners)) if owners else DeliveryUnknown(message.id, None)
+    )
+
+
 async def known_message(tx: Transaction, message_id: MessageId) -> Message:
     """Return a message; MessageUnknown where there is none."""
     message = await tx.messages.get(message_id)
@@ -234,10 +238,18 @@ async def known_message(tx: Transaction, message_id: MessageId) -> Message:
     return message
 
 
+def _is_same(known: Message, again: Message) -> bool:
+    """Tell whether two messages say the same, apart from when and from which session they were sent. A date that was
+    given as a span from then on is the same where the span is."""
+    shift = again.created_at - known.created_at
+    moved = known._replace(created_at=again.created_at, sender=again.sender)
+    if known.expires_at is not None and known.expires_at + shift == again.expires_at:
+        moved = moved._replace(expires_at=again.expires_at)
+    return encode(moved) == encode(again)
+
+
 async def _repeated(tx: Transaction, known: Message, again: Message) -> Receipt:
     """Return the receipt of a message that is sent again; another content under the same id is IdReused."""
-    if known._replace(created_at=again.created_at, sender=again.sender) != again or (
-        known.sender.agent != again.sender.agent
-    ):
+    if known.sender.agent != again.sender.agent or not _is_same(known, again):
         raise IdReused(known.id)
     return Receipt(known.id, tuple(await tx.deliveries.of_message(known.id)))

@@ -77,6 +77,7 @@ class Offers:
                 offered_at=act.now,
                 lease_until=act.now + lease,
                 presentation=presentation,
+                lease=lease,
             )
             await tx.offers.put(offer)
             items = [Shown(await _hold(act, d, offer), await known_message(tx, d.message_id)) for d in chosen]
@@ -201,10 +202,10 @@ async def _evidence(act: Act, delivery: Delivery, offer: Offer | None, grade: Ev
             await act.tx.deliveries.put(graded)
             act.tx.ring(message_topic(delivery.message_id))
         after = graded
-    elif offer is not None and delivery.session != offer.session and asks_something(delivery):
-        # Another session has it now: the evidence is about a context that is gone, and the question is still
-        # unanswered.
+    elif offer is not None and delivery.session != offer.session and wants_more(delivery, offer):
+        # Another session has it now: the evidence is about a context that is gone, and there is something left to do.
         await act.tx.deliveries.put(graded)
+        act.tx.ring(message_topic(delivery.message_id))
         return graded
     else:
         after = await shift(act, graded, Move.CONFIRM, f"evidence: {grade}")
@@ -212,6 +213,11 @@ async def _evidence(act: Act, delivery: Delivery, offer: Offer | None, grade: Ev
     if after.state is DeliveryState.IN_CONTEXT and is_once and not asks_something(after):
         after = await shift(act, after, Move.SETTLE, "shown")
     return after
+
+
+def wants_more(delivery: Delivery, offer: Offer) -> bool:
+    """Tell whether a delivery is not done with once it was in a context."""
+    return asks_something(delivery) or offer.presentation is Presentation.UNTIL_HANDLED
 
 
 def asks_something(delivery: Delivery) -> bool:

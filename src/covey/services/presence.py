@@ -3,8 +3,17 @@
 from collections.abc import Collection, Sequence
 from datetime import datetime
 
-from covey.core.delivery import WAITING, Delivery, DeliveryState, Move
+from covey.core.delivery import (
+    HAS_IT_ALREADY,
+    SIBLING_HOLDS_IT,
+    SIBLING_LEFT_IT,
+    WAITING,
+    Delivery,
+    DeliveryState,
+    Move,
+)
 from covey.core.event import Action
+from covey.core.identity import THE_SPACE
 from covey.core.ids import InboxId, parked_inbox
 from covey.core.message import Kind
 from covey.core.names import AgentName
@@ -27,9 +36,10 @@ async def live_sessions(act: Act, agent: AgentName, liveness: Liveness) -> Seque
     sessions = await act.tx.sessions.of_agent(agent)
     live = [session for session in sessions if is_live(session, liveness, act.now)]
     if len(live) != len(sessions):
+        finding = act._replace(actor=THE_SPACE)  # whoever comes across it did not do it
         for session in sessions:
             if session not in live:
-                await end_session(act, session, why_dead(session), live)
+                await end_session(finding, session, why_dead(session), live)
     return live
 
 
@@ -54,9 +64,10 @@ async def end_session(act: Act, session: Session, reason: str, siblings: Sequenc
 
 async def _give_up(act: Act, delivery: Delivery, session: Session, siblings: Sequence[Session]) -> None:
     """Hand one delivery on. Whoever has had the message already does not get it a second time."""
-    target = siblings[0].inbox if siblings else parked_inbox(session.agent)
+    is_left = not siblings or is_claimable(delivery)
+    target = parked_inbox(session.agent) if is_left else siblings[0].inbox
     if await _has_copy(act, delivery, {target, *(sibling.inbox for sibling in siblings)}):
-        await shift(act, delivery, Move.SETTLE, "a sibling holds it" if siblings else "a sibling left it too")
+        await shift(act, delivery, Move.SETTLE, SIBLING_HOLDS_IT if siblings else SIBLING_LEFT_IT)
         return
     if delivery.state is DeliveryState.OFFERED:
         delivery = await shift(act, delivery, Move.RETURN, "its session ended")
@@ -82,7 +93,7 @@ async def adopt(act: Act, session: Session) -> int:
             if is_claimable(delivery):
                 continue
             if await _has_copy(act, delivery, {session.inbox}):
-                await shift(act, delivery, Move.SETTLE, "the session has it already")
+                await shift(act, delivery, Move.SETTLE, HAS_IT_ALREADY)
                 continue
             await place(act, delivery, session.inbox)
             adopted += 1

@@ -125,7 +125,7 @@ async def _by_key(act: Act, key: SessionKey, policy: SendPolicy, liveness: Liven
         matching = [session for session in live if session.key.is_main][:1]
     else:
         matching = [session for session in live if session.key == key]
-    return Recipient(agent.name, agent.card, matching)
+    return Recipient(agent.name, agent.card, matching or _heir(live, policy))
 
 
 async def _by_id(act: Act, session_id: SessionId, policy: SendPolicy, liveness: Liveness) -> Recipient | Unregistered:
@@ -136,4 +136,10 @@ async def _by_id(act: Act, session_id: SessionId, policy: SendPolicy, liveness: 
         raise SessionUnknown(session_id)
     agent = await _known(act, session.agent, policy)
     live = await live_sessions(act, session.agent, liveness)
-    return Recipient(agent.name, agent.card, [s for s in live if s.id == session_id])
+    return Recipient(agent.name, agent.card, [s for s in live if s.id == session_id] or _heir(live, policy))
+
+
+def _heir(live: Sequence[Session], policy: SendPolicy) -> Sequence[Session]:
+    """Return who gets what is sent to a session that has ended: the sibling that got what it left. With none, it is
+    parked."""
+    return live[:1] if policy.when_offline is WhenOffline.PARK else ()

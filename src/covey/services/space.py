@@ -14,6 +14,7 @@ from covey.services.acceptance import Acceptance
 from covey.services.asks import Asks
 from covey.services.attachments import Attachments
 from covey.services.audit import Audit
+from covey.services.claims import Claims
 from covey.services.dialogue import Dialogue
 from covey.services.directory import Directory
 from covey.services.history import History
@@ -44,6 +45,7 @@ class Services(NamedTuple):
     offers: Offers
     dialogue: Dialogue
     asks: Asks
+    claims: Claims
     identities: Identities
     history: History
     attachments: Attachments
@@ -67,6 +69,7 @@ def services(ports: Ports, recheck: float = RECHECK_SECONDS) -> Services:
         offers=Offers(ports.store, ports.clock, ports.ids, upkeep),
         dialogue=Dialogue(ports.store, ports.clock),
         asks=Asks(ports.store, ports.clock, mail, waiting),
+        claims=Claims(ports.store, ports.clock, ports.liveness),
         identities=Identities(ports.store, ports.clock, ports.ids),
         history=History(ports.store, ports.search),
         attachments=Attachments(ports.blobs, ports.files),

@@ -10,6 +10,7 @@ from covey.ports.clock import Clock, Ids
 from covey.ports.presence import Liveness
 from covey.ports.store import Store, Transaction
 from covey.services.act import Act, shift
+from covey.services.leases import lapse
 from covey.services.notices import report_trouble
 from covey.services.presence import is_live, live_sessions
 
@@ -60,7 +61,7 @@ class Upkeep:
 
         dead = await self._store.read(look)
         if dead:
-            await self._store.commit(operation)
+            await self._store.commit(operation, is_long=True)
         return len(dead)
 
     async def _lapse_batch(self) -> int:
@@ -74,7 +75,7 @@ class Upkeep:
                 await self._mend(act, delivery)
             return len(due)
 
-        return await self._store.commit(operation) if await self._store.read(look) else 0
+        return await self._store.commit(operation, is_long=True) if await self._store.read(look) else 0
 
     async def _mend(self, act: Act, delivery: Delivery) -> None:
         if state_at(delivery, act.now) is delivery.state:
@@ -86,7 +87,8 @@ class Upkeep:
             return
         mending = act._replace(actor=THE_SPACE)
         if delivery.state is DeliveryState.OFFERED:
-            delivery = await shift(mending, delivery, Move.RETURN, "its lease ended")
+            await lapse(mending, delivery)
+            delivery = await act.tx.deliveries.get(delivery.id) or delivery
         if state is DeliveryState.EXPIRED:
             delivery = await shift(mending, delivery, Move.EXPIRE, "its time had passed")
             await self._report_expiry(mending, delivery)

@@ -7,7 +7,7 @@ from itertools import islice, takewhile
 
 from covey.adapters.memory.table import Order, Shelf, Table
 from covey.adapters.memory.undo import UndoLog
-from covey.core.delivery import WAITING, Delivery, DeliveryState
+from covey.core.delivery import WAITING, Delivery, DeliveryState, lapses_at
 from covey.core.ids import DeliveryId, InboxId, MessageId
 from covey.core.message import Kind
 from covey.core.names import AgentName, Scope, Subject
@@ -24,15 +24,9 @@ def _places(delivery: Delivery) -> Iterable[tuple[Shelf, Order]]:
         yield ("unsettled", delivery.scope), delivery.seq
     if delivery.state is DeliveryState.QUEUED and delivery.kind in _SUPERSEDED_KINDS:
         yield ("alike", delivery.inbox, delivery.sender, delivery.scope, delivery.subject), delivery.seq
-    lapses_at = _lapses_at(delivery)
-    if lapses_at is not None:
-        yield "lapsing", lapses_at
-
-
-def _lapses_at(delivery: Delivery) -> datetime | None:
-    if delivery.state is DeliveryState.OFFERED:
-        return delivery.lease_until
-    return delivery.expires_at if delivery.state is DeliveryState.QUEUED else None
+    lapse = lapses_at(delivery)
+    if lapse is not None:
+        yield "lapsing", (lapse, delivery.seq)
 
 
 def _seq(delivery: Delivery) -> int:
@@ -70,8 +64,8 @@ class MemoryDeliveries:
 
     async def lapsed(self, now: datetime, limit: int) -> Sequence[Delivery]:
         def has_lapsed(delivery: Delivery) -> bool:
-            lapses_at = _lapses_at(delivery)
-            return lapses_at is not None and lapses_at <= now
+            lapse = lapses_at(delivery)
+            return lapse is not None and lapse <= now
 
         return tuple(islice(takewhile(has_lapsed, self.table.in_order("lapsing")), limit))
 

@@ -5,6 +5,7 @@ from functools import lru_cache
 
 from covey.adapters.sqlite.access import Access
 from covey.adapters.sqlite.connection import Row
+from covey.adapters.sqlite.counts import next_number
 from covey.adapters.sqlite.statements import statements
 from covey.adapters.sqlite.values import from_json, to_instant, to_json, to_text
 from covey.core.card import Agent, Card, encode_card, parse_card
@@ -12,8 +13,6 @@ from covey.core.names import AgentName
 
 _SQL = statements("agents")
 _GET = _SQL["get"]
-_NUMBERED = _SQL["numbered"]
-_NUMBER = _SQL["number"]
 
 
 class SqliteAgents:
@@ -41,16 +40,7 @@ class SqliteAgents:
         return [_decode(row) for row in self._access.read(_SQL["all"])]
 
     async def next_number(self, name: AgentName) -> int:
-        numbered = self._access.known.numbered
-        last = numbered.get(name)
-        if last is None:
-            row = self._access.read(_NUMBERED, (name,)).fetchone()
-            if row is None:
-                raise LookupError(f"no agent {name} to count for")
-            last = int(row[0])
-        numbered[name] = last = last + 1
-        self._access.write(_NUMBER, (last, name))
-        return last
+        return next_number(self._access, name)
 
 
 def _decode(row: Row) -> Agent:

@@ -7,11 +7,11 @@ import apsw
 
 from covey.adapters.sqlite.access import Access
 from covey.adapters.sqlite.connection import Row
+from covey.adapters.sqlite.counts import change_queued
 from covey.adapters.sqlite.delivery_rows import decode_delivery, encode_delivery, placed, split_id
-from covey.adapters.sqlite.inboxes import change_queued
 from covey.adapters.sqlite.statements import statements
 from covey.adapters.sqlite.values import to_text
-from covey.core.delivery import Delivery, DeliveryState
+from covey.core.delivery import Delivery, DeliveryState, lapses_at
 from covey.core.ids import DeliveryId, InboxId, MessageId
 from covey.core.names import Scope
 
@@ -67,7 +67,7 @@ class SqliteDeliveries:
 
     async def lapsed(self, now: datetime, limit: int) -> Sequence[Delivery]:
         until = (to_text(now), limit)
-        return [*self._find("lapsed_leases", until), *self._find("lapsed_dates", until)][:limit]
+        return sorted((*self._find("lapsed_leases", until), *self._find("lapsed_dates", until)), key=_lapse)[:limit]
 
     def _find(self, name: str, values: Row) -> Sequence[Delivery]:
         return [decode_delivery(row) for row in self._access.read(_SQL[name], values)]
@@ -83,3 +83,7 @@ class SqliteDeliveries:
             change_queued(self._access, before[0], -1)
         if after[1] == DeliveryState.QUEUED:
             change_queued(self._access, after[0], +1)
+
+
+def _lapse(delivery: Delivery) -> tuple[datetime | None, int]:
+    return lapses_at(delivery), delivery.seq

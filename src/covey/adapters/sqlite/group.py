@@ -1,4 +1,4 @@
-"""The store for programs with an event loop: one thread that writes, one that reads, and commits in groups."""
+"""The store for programs with an event loop: commits in groups, and a thread that reads."""
 
 import os
 from typing import TypeVar
@@ -8,6 +8,7 @@ from covey.adapters.sqlite.lane import Lane
 from covey.adapters.sqlite.reader import Reader
 from covey.adapters.sqlite.trouble import BUSY_LIMIT_S
 from covey.adapters.sqlite.turnstile import Turnstile
+from covey.adapters.sqlite.write_lane import WriteLane
 from covey.adapters.sqlite.writer import Ring, Writer, ring_nobody
 from covey.ports.store import Capabilities, Operation
 
@@ -47,16 +48,16 @@ class GroupCommit:
         self._forks = _forks
         writer = Writer(connect(self.path, synchronous), self.path, Turnstile(self.path), ring)
         reader = Reader(connect(self.path, synchronous), self.path)
-        self._writes = Lane(self.path, writer.together, writer.close, limit_s)
+        self._writes = WriteLane(self.path, writer, limit_s)
         self._reads = Lane(self.path, reader.together, reader.close, limit_s)
 
     @property
     def capabilities(self) -> Capabilities:
         return capabilities(self._synchronous)
 
-    async def commit(self, operation: Operation[T]) -> T:
+    async def commit(self, operation: Operation[T], *, is_long: bool = False) -> T:
         self._check_process()
-        return await self._writes.run(operation)
+        return await self._writes.run(operation, is_long=is_long)
 
     async def read(self, operation: Operation[T]) -> T:
         self._check_process()

@@ -4,6 +4,7 @@ from collections.abc import Collection, Sequence
 from typing import Final
 
 from covey.adapters.sqlite.access import Access
+from covey.adapters.sqlite.counts import queued
 from covey.adapters.sqlite.delivery_rows import decode_delivery
 from covey.adapters.sqlite.statements import statements
 from covey.core.delivery import Delivery, DeliveryState
@@ -13,7 +14,6 @@ from covey.core.names import AgentName, Scope, Subject
 
 _SQL = statements("deliveries")
 _WAITING = _SQL["waiting"]
-_QUEUED = _SQL["queued"]
 _STATES: Final = 3
 _KINDS: Final = 5
 
@@ -40,25 +40,6 @@ class SqliteInboxes:
     async def alike(self, inbox: InboxId, sender: AgentName, scope: Scope, subject: Subject) -> Sequence[Delivery]:
         rows = self._access.read(_SQL["alike"], (inbox, sender, scope, subject))
         return [decode_delivery(row) for row in rows]
-
-
-def queued(access: Access, inbox: InboxId) -> int:
-    """Return how many deliveries are queued in the inbox."""
-    count = access.known.queued.get(inbox)
-    if count is None:
-        row = access.read(_QUEUED, (inbox,)).fetchone()
-        count = access.known.queued[inbox] = 0 if row is None else row[0]
-    return count
-
-
-def change_queued(access: Access, inbox: InboxId, change: int) -> None:
-    """Count that so many more deliveries are queued in the inbox."""
-    before = queued(access, inbox)
-    access.known.queued[inbox] = count = before + change
-    if count == 0:
-        access.write(_SQL["queued_none"], (inbox,))
-    else:
-        access.write(_SQL["queued_more" if before else "queued_first"], (count, inbox))
 
 
 def _filled(words: Collection[str], places: int) -> tuple[str | None, ...]:

@@ -15,7 +15,7 @@ MAX_KNOWN: Final = 10_000
 class Known:
     """Agents and sessions as they were read last, and what is counted."""
 
-    __slots__ = ("agents", "last", "numbered", "queued", "sessions", "sessions_of", "version")
+    __slots__ = ("agents", "changes", "last", "numbered", "queued", "sessions", "sessions_of", "unwritten", "version")
 
     def __init__(self) -> None:
         self.agents: dict[AgentName, Agent] = {}
@@ -27,6 +27,10 @@ class Known:
         """How many are queued in an inbox."""
         self.last: int | None = None
         """The last number that an event or a placed delivery got; None where it has to be looked up."""
+        self.unwritten: dict[AgentName | InboxId, bool] = {}
+        """The counts that have changed and are not written yet; for each, whether it is an agent's."""
+        self.changes = 0
+        """How often a count has changed."""
         self.version = 0
         """SQLite's number for what the others have committed."""
 
@@ -43,4 +47,5 @@ class Known:
         self.sessions_of.clear()
         self.numbered.clear()
         self.queued.clear()
+        self.unwritten.clear()
         self.last = None

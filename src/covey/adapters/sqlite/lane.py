@@ -1,4 +1,4 @@
-"""The lane: one thread that takes operations as they wait, in batches, while an event loop goes on."""
+"""The lane: one thread that takes reads as they wait, in batches, while an event loop goes on."""
 
 import asyncio
 from collections import deque
@@ -18,24 +18,22 @@ MAX_BATCH: Final = 256
 MAX_WAITING: Final = 10_000
 """How many operations may wait in a lane; one more is refused with StoreBusy."""
 
-SPLIT_FROM: Final = 32
-"""With so many waiting, half share a transaction: while it waits for the disk, the tasks of the other half run."""
-
 Take = Callable[[], Sequence[Job]]
-Serve = Callable[[Take, Callable[[], None]], object]
-"""Take what waits, when ready for it, and run it; call the second just before waiting for the disk."""
+Serve = Callable[[Take], object]
+"""Take what waits, when ready for it, and run it."""
 
 
 class Waiting(Job):
     """An operation that somebody on an event loop awaits."""
 
-    __slots__ = ("future", "loop", "since")
+    __slots__ = ("future", "is_long", "loop", "since")
 
     def __init__(self, operation: Callable[[Any], Awaitable[Any]], loop: asyncio.AbstractEventLoop) -> None:
         super().__init__(operation)
         self.loop = loop
         self.future: asyncio.Future[Any] = loop.create_future()
         self.since = monotonic()
+        self.is_long = False
 
 
 class Lane:
@@ -51,9 +49,9 @@ class Lane:
         self._bell = Event()
         self._queue: deque[Waiting] = deque()
         self._taken: Sequence[Waiting] = ()
-        self._done: Sequence[Waiting] = ()
         self._watch: asyncio.TimerHandle | None = None
-        self._is_waking = False
+        self._watching: asyncio.AbstractEventLoop | None = None
+        self._waking: asyncio.AbstractEventLoop | None = None
         self._is_closing = False
         self._ended: tuple[asyncio.AbstractEventLoop, asyncio.Future[None]] | None = None
         Thread(target=self._work, name=f"covey {path}", daemon=True).start()
@@ -68,17 +66,18 @@ class Lane:
             if len(self._queue) >= MAX_WAITING:
                 raise StoreBusy(self._path, 0)
             self._queue.append(waiting)
-        if not self._is_waking:
+        if self._waking is not loop:
             # Not at once: the tasks that run in this turn of the loop get into the same batch, and the thread does not
             # contend with them for the interpreter.
-            self._is_waking = True
+            self._waking = loop
             loop.call_soon(self._wake)
-        if self._watch is None:
+        if self._watch is None or self._watching is not loop:
+            self._watching = loop
             self._watch = loop.call_later(self._limit_s, self._give_up_late_ones, loop)
         return cast(T, await waiting.future)
 
     def _wake(self) -> None:
-        self._is_waking = False
+        self._waking = None
         self._bell.set()
 
     async def close(self) -> None:
@@ -110,27 +109,16 @@ class Lane:
     def _serve_once(self) -> None:
         self._taken = ()
         try:
-            self._serve(self._take, self._tell_the_last)
+            self._serve(self._take)
         except BaseException as error:  # noqa: BLE001 - they who wait get it, and the thread must live on
             self._resolve(self._taken or self._take_all(), error)
-            self._taken = ()
-        self._tell_the_last()
-        self._done = self._taken
-        if not self._queue:
-            self._tell_the_last()
-
-    def _tell_the_last(self) -> None:
-        """Tell those whose batch is done. With more waiting that is put off until the next batch waits for the disk:
-        sooner, their tasks would only contend with it for the interpreter."""
-        done, self._done = self._done, ()
-        self._resolve(done)
+        else:
+            self._resolve(self._taken)
 
     def _take(self) -> Sequence[Waiting]:
         batch: list[Waiting] = []
         with self._lock:
-            around = len(self._queue) + len(self._done)
-            most = MAX_BATCH if around < SPLIT_FROM else min(MAX_BATCH, (around + 1) // 2)
-            while self._queue and len(batch) < most:
+            while self._queue and len(batch) < MAX_BATCH:
                 waiting = self._queue.popleft()
                 if not waiting.future.cancelled():
                     batch.append(waiting)
@@ -162,10 +150,11 @@ class Lane:
         for waiting in batch:
             loops.setdefault(waiting.loop, []).append(waiting)
         for loop, theirs in loops.items():
-            _call_soon(loop, _settle, theirs)
+            _call_soon(loop, settle, theirs)
 
 
-def _settle(batch: Iterable[Waiting]) -> None:
+def settle(batch: Iterable[Waiting]) -> None:
+    """Tell those who wait what came of it; on their event loop."""
     for waiting in batch:
         if waiting.future.done():
             continue

@@ -1,6 +1,8 @@
 """Offers in SQLite."""
 
 from collections.abc import Sequence
+from datetime import timedelta
+from typing import Final
 
 from covey.adapters.sqlite.access import Access
 from covey.adapters.sqlite.connection import Row
@@ -10,6 +12,7 @@ from covey.core.ids import OfferId, SessionId
 from covey.core.offer import Offer, Presentation
 
 _SQL = statements("offers")
+_MICROSECOND: Final = timedelta(microseconds=1)
 
 
 class SqliteOffers:
@@ -33,6 +36,7 @@ class SqliteOffers:
             offer.presentation,
             to_text_or_null(offer.ended_at),
             offer.end_reason,
+            offer.lease // _MICROSECOND,
         )
         self._access.write(_SQL["put"], row)
 
@@ -41,7 +45,7 @@ class SqliteOffers:
 
 
 def _decode(row: Row) -> Offer:
-    offer_id, session, turn, deliveries, offered_at, lease_until, presentation, ended_at, end_reason = row
+    offer_id, session, turn, deliveries, offered_at, lease_until, presentation, ended_at, end_reason, lease_us = row
     return Offer(
         offer_id,
         session,
@@ -52,4 +56,5 @@ def _decode(row: Row) -> Offer:
         Presentation(presentation),
         to_instant_or_none(ended_at),
         end_reason,
+        timedelta(microseconds=lease_us),
     )

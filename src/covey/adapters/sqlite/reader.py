@@ -42,10 +42,9 @@ class Reader:
         finally:
             self._end()
 
-    def together(self, take: Callable[[], Sequence[Job]], about_to_wait: Callable[[], None]) -> Sequence[Job]:
+    def together(self, take: Callable[[], Sequence[Job]]) -> Sequence[Job]:
         """Run all operations that `take` returns over one view, which is not older than any of them."""
         jobs = take()
-        about_to_wait()
         try:
             self._begin()
             for job in jobs:

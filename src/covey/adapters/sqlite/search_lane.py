@@ -1,7 +1,7 @@
 """Search for programs with an event loop: on a thread of its own."""
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from covey.adapters.sqlite.lane import Lane, Take
 from covey.adapters.sqlite.search import SqliteSearch
@@ -27,10 +27,8 @@ class ThreadedSearch:
     async def close(self) -> None:
         await self._lane.close()
 
-    def _serve(self, take: Take, about_to_wait: Callable[[], None]) -> None:
-        jobs = take()
-        about_to_wait()
-        for job in jobs:
+    def _serve(self, take: Take) -> None:
+        for job in take():
             try:
                 job.value = finish(job.operation(self._search))
             except BaseException as error:  # noqa: BLE001 - it belongs to whoever awaits the job, and is given to them

@@ -42,7 +42,8 @@ class SqliteStore:
     def capabilities(self) -> Capabilities:
         return capabilities(self._synchronous)
 
-    async def commit(self, operation: Operation[T]) -> T:
+    async def commit(self, operation: Operation[T], *, is_long: bool = False) -> T:
+        del is_long  # the calling thread is the only one
         self._begin()
         try:
             return self._writer.alone(operation, self._limit_s)

@@ -14,7 +14,7 @@ from covey.core.errors import StoreBusy
 
 
 class Turnstile:
-    """A lock on a file beside the database at `path`. For one thread."""
+    """A lock on a file beside the database at `path`. For one thread at a time."""
 
     def __init__(self, path: str) -> None:
         self._path = path
@@ -23,15 +23,22 @@ class Turnstile:
         except OSError as error:
             raise_explained(path, error)
 
-    def enter(self, limit_s: float | None) -> None:
-        """Wait for the turn, for `limit_s` seconds where it is given; then StoreBusy."""
+    def enter_at_once(self) -> bool:
+        """Take the turn if nobody has it; tell whether it is ours."""
         try:
             fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            if limit_s is None:
-                fcntl.flock(self._descriptor, fcntl.LOCK_EX)
-            else:
-                self._wait(limit_s)
+            return False
+        return True
+
+    def enter(self, limit_s: float | None) -> None:
+        """Wait for the turn, for `limit_s` seconds where it is given; then StoreBusy."""
+        if self.enter_at_once():
+            return
+        if limit_s is None:
+            fcntl.flock(self._descriptor, fcntl.LOCK_EX)
+        else:
+            self._wait(limit_s)
 
     def leave(self) -> None:
         """Let the next one pass."""

@@ -13,11 +13,12 @@ from typing import TypeVar
 import apsw
 
 from covey.adapters.sqlite.access import Access, on_one_cursor
+from covey.adapters.sqlite.counts import write_counts
 from covey.adapters.sqlite.known import Known
 from covey.adapters.sqlite.operations import Job
 from covey.adapters.sqlite.statements import statements
 from covey.adapters.sqlite.transaction import SqliteTransaction
-from covey.adapters.sqlite.trouble import concerns_store, explain, raise_explained
+from covey.adapters.sqlite.trouble import BUSY_LIMIT_S, concerns_store, raise_explained
 from covey.adapters.sqlite.turnstile import Turnstile
 from covey.core.drive import finish
 from covey.core.ids import Topic
@@ -45,7 +46,7 @@ class Spoiled(Exception):
 
 
 class Writer:
-    """Writes on one connection, on one thread."""
+    """Writes on one connection, on one thread at a time."""
 
     def __init__(
         self, connection: apsw.Connection, path: str, turnstile: Turnstile, ring: Ring, known: Known | None = None
@@ -56,7 +57,8 @@ class Writer:
         self._ring = ring
         self._known = known or Known()
         self._execute = on_one_cursor(connection)
-        self._transaction = SqliteTransaction(Access(self._execute, self._execute, self._known))
+        self._access = Access(self._execute, self._execute, self._known)
+        self._transaction = SqliteTransaction(self._access)
 
     def alone(self, operation: Operation[T], limit_s: float) -> T:
         """Run one operation and make it durable."""
@@ -64,6 +66,7 @@ class Writer:
         try:
             self._begin()
             value = finish(operation(self._transaction))
+            write_counts(self._access)
             self._execute(_COMMIT)
         except apsw.Error as error:
             self._undo()
@@ -76,37 +79,62 @@ class Writer:
         self._ring_topics()
         return value
 
-    def together(self, take: Callable[[], Sequence[Job]], about_to_wait: Callable[[], None]) -> Sequence[Job]:
-        """Wait for the turn, run all operations that `take` returns then, and make them durable at once.
+    def begin_at_once(self) -> bool:
+        """Begin a transaction if it can be had without waiting; tell whether it can."""
+        if not self._turnstile.enter_at_once():
+            return False
+        try:
+            self._connection.set_busy_timeout(0)
+            self._begin()
+        except apsw.Error:
+            self._turnstile.leave()
+            return False  # whatever it was, `begin` will meet it where it may wait
+        finally:
+            self._connection.set_busy_timeout(int(BUSY_LIMIT_S * 1000))
+        return True
 
-        What this raises concerns the store; nothing has been written then.
-        """
+    def begin(self) -> None:
+        """Wait for the turn and begin a transaction."""
         self._turnstile.enter(None)
         try:
             self._begin()
-            jobs = take()
-            try:
-                if jobs:
-                    self._run(jobs)
-                    about_to_wait()
-                    self._execute(_COMMIT)
-                else:
-                    self._undo()
-            except apsw.Error as error:
-                self._undo()
-                reason = explain(self._path, error)
-                for job in jobs:
-                    job.error = reason
+        except apsw.Error as error:
+            self._turnstile.leave()
+            raise_explained(self._path, error)
+
+    def run(self, jobs: Sequence[Job]) -> None:
+        """Run operations in the transaction that was begun, each whole by itself. What this raises concerns the store;
+        the transaction is undone then."""
+        try:
+            self._run(jobs)
+            write_counts(self._access)
+        except apsw.Error as error:
+            self.abandon()
+            raise_explained(self._path, error)
+        except BaseException:
+            self.abandon()
+            raise
+
+    def commit(self) -> None:
+        """Make what was run durable, let the next process pass, and ring. What fails is undone."""
+        try:
+            self._execute(_COMMIT)
         except apsw.Error as error:
             self._undo()
             raise_explained(self._path, error)
-        except BaseException:
-            self._undo()
-            raise
         finally:
             self._turnstile.leave()
         self._ring_topics()
-        return jobs
+
+    def run_and_commit(self, jobs: Sequence[Job]) -> None:
+        """Do both."""
+        self.run(jobs)
+        self.commit()
+
+    def abandon(self) -> None:
+        """Undo what was begun, if anything was, and let the next process pass."""
+        self._undo()
+        self._turnstile.leave()
 
     def close(self) -> None:
         self._turnstile.close()
@@ -127,14 +155,14 @@ class Writer:
                 self._run_marked(job)
 
     def _run_unmarked(self, job: Job) -> None:
-        before = self._connection.total_changes()
+        before = self._changes()
         rung = len(self._transaction.topics)
         try:
             job.value = finish(job.operation(self._transaction))
         except BaseException as error:
             if isinstance(error, apsw.Error) and concerns_store(error):
                 raise
-            if self._connection.total_changes() != before:
+            if self._changes() != before:
                 raise Spoiled from None
             job.error = error
             del self._transaction.topics[rung:]
@@ -145,6 +173,7 @@ class Writer:
         try:
             job.error = None
             job.value = finish(job.operation(self._transaction))
+            write_counts(self._access)
         except BaseException as error:
             if isinstance(error, apsw.Error) and concerns_store(error):
                 raise
@@ -153,6 +182,9 @@ class Writer:
             self._execute(_SQL["undo"])
             self._known.forget()
         self._execute(_SQL["keep"])
+
+    def _changes(self) -> tuple[int, int]:
+        return self._connection.total_changes(), self._known.changes
 
     def _undo(self) -> None:
         self._known.forget()

@@ -89,7 +89,7 @@ def callback(value: object) -> Callback:
     pair = cast(tuple[object, ...], value) if isinstance(value, tuple | list) else ()
     texts = [item for item in pair if isinstance(item, str) and item]
     if len(pair) != 2 or len(texts) != 2:
-        raise Invalid("callback", value, "use a channel and a conversation, both texts")
+        raise Invalid("callback", cast(object, value), "use a channel and a conversation, both texts")
     return Callback(*texts)
 
 

@@ -11,6 +11,7 @@ from covey.core.message import Message
 from covey.core.parts import FilePart
 from covey.services.mail import InboxFilter, Item
 from covey.services.space import Services
+from covey.surfaces.python.checks import seconds
 from covey.surfaces.python.options import MessageOptions
 from covey.surfaces.python.receipt import Receipt
 from covey.surfaces.python.replies import reply_to
@@ -110,7 +111,7 @@ class Inbox:
             items = await self._services.mail.peek_inbox(self._inbox, None, self._after, 1)
             return items[0] if items else None
 
-        item = await self._services.waiting.until([inbox_topic(self._inbox)], look, timeout)
+        item = await self._services.waiting.until([inbox_topic(self._inbox)], look, seconds(timeout, "timeout"))
         if item is None:
             return None
         self._after = item.delivery.seq

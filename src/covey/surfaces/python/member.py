@@ -5,6 +5,7 @@ from datetime import timedelta
 from typing import Literal, Unpack
 
 from covey.core.delivery import Delivery as Record
+from covey.core.errors import Invalid
 from covey.core.evidence import EvidenceGrade
 from covey.core.gate import Verdict
 from covey.core.identity import Identity
@@ -21,6 +22,8 @@ from covey.services.dialogue import Swept
 from covey.services.directory import Joined
 from covey.services.offers import Showing
 from covey.services.space import Services
+from covey.surfaces.python.checks import choice, note, seconds, whole
+from covey.surfaces.python.checks import lease as parse_lease
 from covey.surfaces.python.inbox import Inbox
 from covey.surfaces.python.options import MessageOptions, draft_from, policy_from
 from covey.surfaces.python.receipt import GradeName, Receipt
@@ -63,18 +66,20 @@ class Member:
 
         A request sent this way expects a reply but is not waited for; `ask` waits.
         """
-        parsed = Kind(kind)
+        parsed = Kind.NOTIFY if kind == "notify" else choice(Kind, kind, "kind")
+        if parsed in (Kind.RESPONSE, Kind.TASK):
+            raise Invalid("kind", kind, "use notify, request or update; `reply` sends a response")
         draft = draft_from(parsed, to, text, options, self._services.clock, expects_reply=parsed is Kind.REQUEST)
         return Receipt(await self._services.mail.send(draft, self.identity, policy_from(options)), self._services.mail)
 
     async def ask(self, to: str, text: str, *, timeout: float = 30.0, **options: Unpack[MessageOptions]) -> Outcome:
         """Ask an agent and wait for the answer. A wait that runs out is an outcome with a ticket to resume by."""
         draft = draft_from(Kind.REQUEST, to, text, options, self._services.clock, expects_reply=True)
-        return await self._services.asks.ask(draft, self.identity, policy_from(options), timeout)
+        return await self._services.asks.ask(draft, self.identity, policy_from(options), seconds(timeout, "timeout"))
 
     async def resume(self, ticket: str, *, timeout: float = 30.0) -> Outcome:
         """Wait again for the answer to an earlier question of this agent."""
-        return await self._services.asks.resume(parse_ticket_id(ticket), self.identity, timeout)
+        return await self._services.asks.resume(parse_ticket_id(ticket), self.identity, seconds(timeout, "timeout"))
 
     async def reply(
         self, message_id: str, text: str, *, close: bool = False, **options: Unpack[MessageOptions]
@@ -120,11 +125,12 @@ class Member:
         parsed = parse_scope(scope)
         if force_because is None:
             return await self._services.dialogue.gate(parsed)
-        return await self._services.dialogue.force(parsed, self.identity, force_because)
+        return await self._services.dialogue.force(parsed, self.identity, note(force_because, "reason"))
 
     async def sweep(self, scope: str, *, force_because: str | None = None) -> Swept:
         """Archive all messages of a scope that owes nothing."""
-        return await self._services.dialogue.sweep(parse_scope(scope), self.identity, force_because)
+        why = None if force_because is None else note(force_because, "reason")
+        return await self._services.dialogue.sweep(parse_scope(scope), self.identity, why)
 
     async def offer(
         self,
@@ -136,7 +142,11 @@ class Member:
     ) -> Showing | None:
         """Take what waits for one showing to a model; None where nothing waits."""
         return await self._services.offers.offer(
-            self.identity, turn, presentation=Presentation(presentation), limit=limit, lease=lease
+            self.identity,
+            note(turn, "turn"),
+            presentation=choice(Presentation, presentation, "presentation"),
+            limit=whole(limit, "limit"),
+            lease=parse_lease(lease),
         )
 
     async def confirm(
@@ -144,15 +154,16 @@ class Member:
     ) -> Sequence[Record]:
         """Record evidence that an offer, live or past, reached the model."""
         offer = parse_offer_id(offer_id)
-        return await self._services.offers.confirm(offer, self.identity, EvidenceGrade(grade), basis, only)
+        parsed = choice(EvidenceGrade, grade, "grade")
+        return await self._services.offers.confirm(offer, self.identity, parsed, note(basis, "basis"), only)
 
     async def named(self, message_id: str, basis: str) -> Sequence[Record]:
         """Record that the model used a message's id in a call, so that it must have had it in context."""
-        return await self._services.offers.named(parse_message_id(message_id), self.identity, basis)
+        return await self._services.offers.named(parse_message_id(message_id), self.identity, note(basis, "basis"))
 
     async def give_back(self, offer_id: str, reason: str = "not shown") -> None:
         """End an offer that did not reach the model."""
-        await self._services.offers.give_back(parse_offer_id(offer_id), self.identity, reason)
+        await self._services.offers.give_back(parse_offer_id(offer_id), self.identity, note(reason, "reason"))
 
     async def set_busy(self, busy: bool = True) -> None:
         """Say that this session is busy, or idle again."""
@@ -160,7 +171,7 @@ class Member:
 
     async def set_status(self, status: str) -> None:
         """Say what this agent is doing."""
-        await self._services.directory.set_status(self.identity, status)
+        await self._services.directory.set_status(self.identity, note(status, "status"))
 
     async def heartbeat(self) -> None:
         """Show a sign of life: the leases of the session and of its offers begin anew."""

@@ -19,6 +19,7 @@ from covey.ports.clock import Clock
 from covey.services.recipients import SendPolicy, WhenUnknown
 from covey.surfaces.python.checks import addresses, callback, choice, duration, files, flag, whole
 
+
 class MessageOptions(TypedDict, total=False):
     """Everything that `send`, `ask` and `reply` understand besides the recipient and the text."""
 

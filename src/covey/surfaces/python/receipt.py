@@ -7,6 +7,7 @@ from covey.core.evidence import EvidenceGrade
 from covey.core.ids import MessageId
 from covey.core.receipt import Receipt as Record
 from covey.services.mail import Mail
+from covey.surfaces.python.checks import choice, seconds
 
 StateName = Literal["queued", "offered", "in_context", "handled"]
 GradeName = Literal["witnessed", "named", "inferred"]
@@ -48,7 +49,12 @@ class Receipt:
 
         For in_context, evidence must be at least as good as `grade`; the default wants witnessed or named.
         """
-        progress = await self._mail.until(self.message_id, DeliveryState(state), timeout, EvidenceGrade(grade))
+        progress = await self._mail.until(
+            self.message_id,
+            choice(DeliveryState, state, "state"),
+            seconds(timeout, "timeout"),
+            choice(EvidenceGrade, grade, "grade"),
+        )
         self._record = progress.receipt
         return progress.reached
 

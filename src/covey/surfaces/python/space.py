@@ -5,8 +5,8 @@ from datetime import timedelta
 from types import TracebackType
 from typing import Literal, Self
 
-from covey.core.capacity import PEERS_CAPACITY, parse_capacity
-from covey.core.card import Card, parse_card
+from covey.core.capacity import DEFAULT_CAPACITY, PEERS_CAPACITY, Capacity, Overflow, parse_capacity
+from covey.core.card import Card, check_card, parse_card
 from covey.core.event import Event
 from covey.core.gate import Verdict
 from covey.core.ids import JOURNAL_TOPIC, parse_message_id, parse_session_id
@@ -20,6 +20,8 @@ from covey.ports.journal import EventFilter
 from covey.services.directory import AgentView, JoinRequest
 from covey.services.history import Found
 from covey.services.space import Ports, Services, close, services
+from covey.surfaces.python.checks import choice, pid
+from covey.surfaces.python.checks import lease as parse_lease
 from covey.surfaces.python.member import Member
 from covey.surfaces.python.receipt import Receipt
 from covey.wiring import connect, locate
@@ -75,22 +77,20 @@ class Space:
         kind: Literal["attached", "client", "leased"] = "attached",
         client_pid: int | None = None,
         inbox_limit: int | None = None,
-        inbox_overflow: Literal["hold", "evict-oldest", "first-in-first-out"] = "hold",
+        inbox_overflow: Literal["hold", "evict-oldest", "first-in-first-out"] | None = None,
         lease: timedelta = PRESENCE_LEASE,
     ) -> Member:
         """Start a session of the agent `name`, or of a new one with an automatic name. Mail that waited is there."""
         wish = JoinRequest(
             name=parse_agent_name(name) if name is not None else None,
-            card=card if card is None or isinstance(card, Card) else parse_card(card),
-            kind=SessionKind(kind),
+            card=None if card is None else check_card(card) if isinstance(card, Card) else parse_card(card),
+            kind=choice(SessionKind, kind, "kind"),
             session_id=parse_session_id(session_id) if session_id is not None else None,
             label=parse_label(label) if label is not None else None,
-            client_pid=client_pid,
-            capacity=parse_capacity(inbox_limit, inbox_overflow) if inbox_limit is not None else None,
-            lease=lease,
+            client_pid=None if client_pid is None else pid(client_pid),
+            capacity=_capacity(inbox_limit, inbox_overflow),
+            lease=parse_lease(lease),
         )
-        if inbox_limit is None and inbox_overflow == "first-in-first-out":
-            wish = wish._replace(capacity=PEERS_CAPACITY)
         member = Member(await self.services.directory.join(wish), self.services)
         self._members.append(member)
         return member
@@ -134,6 +134,14 @@ class Space:
                 after = event.position
             if not page and not follow:
                 return
+
+
+def _capacity(limit: int | None, overflow: str | None) -> Capacity | None:
+    """Return what an inbox takes, or None for what its agent's card says. The peers policy has a limit of its own."""
+    if limit is None and overflow is None:
+        return None
+    usual = PEERS_CAPACITY if overflow == Overflow.FIRST_IN_FIRST_OUT else DEFAULT_CAPACITY
+    return parse_capacity(usual.limit if limit is None else limit, usual.overflow if overflow is None else overflow)
 
 
 def open(url: str | None = None, *, roots: Sequence[str] | None = None) -> Space:

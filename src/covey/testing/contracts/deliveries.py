@@ -137,6 +137,21 @@ class DeliveriesContract:
         )
         assert {d.id for d in found} == {d.id for d in lapsed}
 
+    async def test_lapsed_come_by_the_time_when_they_lapsed_then_by_seq(self, open_store: OpenStore) -> None:
+        mail = [
+            a_delivery(1, expires_at=at(3)),
+            a_delivery(2, state=DeliveryState.OFFERED, lease_until=at(3)),
+            a_delivery(3, expires_at=at(1)),
+            a_delivery(4, state=DeliveryState.OFFERED, lease_until=at(2)),
+            a_delivery(5, expires_at=at(3)),
+        ]
+        found = await kept(
+            open_store,
+            lambda tx: each(tx.deliveries.place, *mail),
+            lambda tx: tx.deliveries.lapsed(at(10), 100),
+        )
+        assert [d.id for d in found] == [mail[n].id for n in (2, 3, 0, 1, 4)]
+
     async def test_lapsed_gives_no_more_than_its_limit(self, open_store: OpenStore) -> None:
         mail = [a_delivery(n, expires_at=at(n)) for n in range(1, 6)]
         found = await kept(
@@ -144,7 +159,7 @@ class DeliveriesContract:
             lambda tx: each(tx.deliveries.place, *mail),
             lambda tx: tx.deliveries.lapsed(at(10), 3),
         )
-        assert len({d.id for d in found}) == 3
+        assert [d.id for d in found] == [d.id for d in mail[:3]]
 
     async def test_a_delivery_that_was_dealt_with_is_lapsed_no_more(self, open_store: OpenStore) -> None:
         async def write(transaction: Transaction) -> None:

@@ -44,13 +44,13 @@ from deliveries where scope = ? and state in ('queued', 'offered', 'in_context')
 -- Offered, and the lease has ended.
 select seq, message_id, copy, inbox, agent, state, kind, sender, expects_reply, number, scope, subject, updated_at,
     expires_at, offer, lease_until, grade, reason, archived_at
-from deliveries where state = 'offered' and lease_until <= ? order by lease_until limit ?
+from deliveries where state = 'offered' and lease_until <= ? order by lease_until, seq limit ?
 
 -- name: lapsed_dates
 -- Queued, and no longer worth showing.
 select seq, message_id, copy, inbox, agent, state, kind, sender, expects_reply, number, scope, subject, updated_at,
     expires_at, offer, lease_until, grade, reason, archived_at
-from deliveries where state = 'queued' and expires_at <= ? order by expires_at limit ?
+from deliveries where state = 'queued' and expires_at <= ? order by expires_at, seq limit ?
 
 -- name: waiting
 -- What an inbox holds in up to three states, by seq.
@@ -58,22 +58,6 @@ select seq, message_id, copy, inbox, agent, state, kind, sender, expects_reply, 
     expires_at, offer, lease_until, grade, reason, archived_at
 from deliveries
 where inbox = ? and state in ('queued', 'offered', 'in_context') and seq > ? and state in (?, ?, ?) order by seq limit ?
-
--- name: queued
--- How many are queued in an inbox.
-select queued from inboxes where inbox = ?
-
--- name: queued_first
--- The first one is queued in an inbox.
-insert into inboxes (queued, inbox) values (?, ?)
-
--- name: queued_more
--- More or fewer are queued.
-update inboxes set queued = ? where inbox = ?
-
--- name: queued_none
--- The last one has left.
-delete from inboxes where inbox = ?
 
 -- name: oldest
 -- The oldest queued delivery of up to five kinds.

@@ -83,11 +83,11 @@ create table deliveries (
 ) strict;
 create index deliveries_waiting on deliveries (inbox, seq) where state in ('queued', 'offered', 'in_context');
 create index deliveries_unsettled on deliveries (scope, seq)
-    where state in ('queued', 'offered', 'in_context') and scope is not null;
-create index deliveries_leased on deliveries (lease_until) where state = 'offered' and lease_until is not null;
-create index deliveries_expiring on deliveries (expires_at) where state = 'queued' and expires_at is not null;
+    where scope is not null and state in ('queued', 'offered', 'in_context');
+create index deliveries_leased on deliveries (lease_until) where lease_until is not null and state = 'offered';
+create index deliveries_expiring on deliveries (expires_at) where expires_at is not null and state = 'queued';
 create index deliveries_alike on deliveries (inbox, sender, scope, subject, seq)
-    where state = 'queued' and kind in ('notify', 'update') and scope is not null and subject is not null;
+    where subject is not null and scope is not null and state = 'queued' and kind in ('notify', 'update');
 
 -- How many are queued in each inbox; an inbox where none are has no row. Not kept by triggers: a statement that sets off
 -- a trigger makes SQLite keep a copy of every page that it touches, which would double the cost of placing a delivery.
@@ -102,7 +102,8 @@ create table offers (
     lease_until text not null,
     presentation text not null,
     ended_at text,
-    end_reason text
+    end_reason text,
+    lease_us integer not null -- microseconds
 ) strict;
 create index offers_live on offers (session, offered_at) where ended_at is null;
 

@@ -1,0 +1,175 @@
+"""The write lane: commits that wait at the same time share a transaction.
+
+Operations run on the event loop's own thread: on another they would hold the interpreter all the same, and handing them
+over and back costs time. What waits for the disk is an errand of another thread. So is a whole batch when another
+process has the turn, or when one of its operations says that it is long.
+"""
+
+import asyncio
+from collections import deque
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from functools import partial
+from time import monotonic
+from typing import Any, TypeVar, cast
+
+from covey.adapters.sqlite.errands import Errand, Errands, Loop
+from covey.adapters.sqlite.lane import MAX_BATCH, MAX_WAITING, Waiting, settle
+from covey.adapters.sqlite.writer import Writer
+from covey.core.errors import StoreBusy, StoreClosed
+
+T = TypeVar("T")
+
+
+class WriteLane:
+    """For one event loop at a time."""
+
+    def __init__(self, path: str, writer: Writer, limit_s: float) -> None:
+        self._path = path
+        self._writer = writer
+        self._limit_s = limit_s
+        self._errands = Errands(f"covey {path}")
+        self._queue: deque[Waiting] = deque()
+        self._batch: Sequence[Waiting] = ()
+        """What is under way."""
+        self._loop: Loop | None = None
+        self._is_starting = False
+        self._is_busy = False
+        self._is_closing = False
+        self._watch: asyncio.TimerHandle | None = None
+        self._idle: asyncio.Future[None] | None = None
+
+    async def run(self, operation: Callable[[Any], Awaitable[T]], *, is_long: bool) -> T:
+        """Run `operation` in its turn. One that is cancelled, or has waited too long, before its turn never runs."""
+        if self._is_closing:
+            raise StoreClosed
+        if len(self._queue) >= MAX_WAITING:
+            raise StoreBusy(self._path, 0)
+        loop = asyncio.get_running_loop()
+        if loop is not self._loop:
+            self._move_to(loop)
+        waiting = Waiting(operation, loop)
+        waiting.is_long = is_long
+        self._queue.append(waiting)
+        if not self._is_busy and not self._is_starting:
+            # Not at once: the tasks that run in this turn of the loop get into the same batch.
+            self._is_starting = True
+            loop.call_soon(self._start)
+        if self._watch is None:
+            self._watch = loop.call_later(self._limit_s, self._give_up_late_ones)
+        return cast(T, await waiting.future)
+
+    async def close(self) -> None:
+        """Run what waits, then let go. A turn that does not come is given up after the limit."""
+        if self._is_closing:
+            return
+        self._is_closing = True
+        loop = asyncio.get_running_loop()
+        if self._is_busy or self._queue:
+            self._idle = loop.create_future()
+            await asyncio.wait((self._idle,), timeout=self._limit_s)
+        if self._watch is not None:
+            self._watch.cancel()
+        closed: asyncio.Future[None] = loop.create_future()
+        self._errands.run(Errand(self._writer.close, loop, partial(_end, closed), _nothing))
+        self._errands.end()
+        await asyncio.wait((closed,), timeout=self._limit_s)
+        late, self._queue = list(self._queue), deque()
+        _fail(late, StoreBusy(self._path, self._limit_s))
+        settle(late)
+
+    def _move_to(self, loop: Loop) -> None:
+        """Serve another event loop; what waited on a closed one is waited for by nobody."""
+        if self._loop is not None and not self._loop.is_closed() and (self._is_busy or self._queue):
+            raise RuntimeError("a store serves one event loop at a time")
+        self._queue.clear()
+        self._is_starting = False
+        self._watch = None
+        self._loop = loop
+
+    def _start(self) -> None:
+        """Begin a batch, if one waits and none is under way."""
+        self._is_starting = False
+        if self._is_busy or not self._queue:
+            return
+        self._is_busy = True
+        self._batch = ()
+        if not self._writer.begin_at_once():
+            self._send(self._take_turn)
+            return
+        self._batch = self._take()
+        if any(waiting.is_long for waiting in self._batch):
+            self._send(self._run_and_commit)
+            return
+        try:
+            self._writer.run(self._batch)
+        except BaseException as error:  # noqa: BLE001 - they who wait get it, and the lane must live on
+            self._finished(error)
+        else:
+            self._send(self._writer.commit)
+
+    def _take_turn(self) -> None:
+        """Wait for the turn; then do everything at once, on this thread, because other processes wait for theirs."""
+        self._writer.begin()
+        self._batch = self._take()
+        self._run_and_commit()
+
+    def _run_and_commit(self) -> None:
+        self._writer.run(self._batch)
+        self._writer.commit()
+
+    def _finished(self, error: BaseException | None) -> None:
+        """A batch is durable, or has failed as a whole."""
+        batch = self._batch or (self._take() if error is not None else ())
+        if error is not None:
+            _fail(batch, error)
+        self._batch = ()
+        self._is_busy = False
+        settle(batch)
+        if self._queue and not self._is_starting:
+            self._is_starting = True
+            cast(Loop, self._loop).call_soon(self._start)
+        elif self._idle is not None and not self._idle.done():
+            self._idle.set_result(None)
+
+    def _take(self) -> Sequence[Waiting]:
+        batch: list[Waiting] = []
+        while self._queue and len(batch) < MAX_BATCH:
+            waiting = self._queue.popleft()
+            if not waiting.future.cancelled():
+                batch.append(waiting)
+        return batch
+
+    def _send(self, do: Callable[[], None]) -> None:
+        self._errands.run(Errand(do, cast(Loop, self._loop), self._finished, self._abandon))
+
+    def _abandon(self) -> None:
+        """The loop is gone in the middle of a batch: what was begun and not committed is undone."""
+        self._writer.abandon()
+        self._is_busy = False
+
+    def _give_up_late_ones(self) -> None:
+        """Refuse whatever has waited for longer than the limit, and look again when the next one will have."""
+        late: list[Waiting] = []
+        while self._queue and monotonic() - self._queue[0].since >= self._limit_s:
+            late.append(self._queue.popleft())
+        self._watch = None
+        if self._queue and self._loop is not None:
+            rest = self._limit_s - (monotonic() - self._queue[0].since)
+            self._watch = self._loop.call_later(rest, self._give_up_late_ones)
+        _fail(late, StoreBusy(self._path, self._limit_s))
+        settle(late)
+
+
+def _fail(batch: Iterable[Waiting], error: BaseException) -> None:
+    for waiting in batch:
+        waiting.error = error
+
+
+def _end(closed: asyncio.Future[None], error: BaseException | None) -> None:
+    del error  # nothing is left that it could concern
+    if not closed.done():
+        closed.set_result(None)
+
+
+def _nothing() -> None:
+    """Stand in where nobody is left to tell."""

@@ -1,0 +1,46 @@
+"""Leases of offers: renewed by a sign of life, over when they end without one."""
+
+from covey.core.delivery import Delivery, DeliveryState, Move
+from covey.core.event import Action
+from covey.core.names import AgentName
+from covey.core.offer import Offer
+from covey.core.session import Session
+from covey.services.act import Act, journal, shift
+
+
+async def renew(act: Act, session: Session) -> None:
+    """Let the leases of a session's offers begin anew. One that has ended is not revived; an offer that holds nothing
+    any more is over."""
+    for offer in await act.tx.offers.live_of(session.id):
+        if not offer.is_live(act.now):
+            continue
+        held = await held_by(act, offer)
+        if not held:
+            await end_offer(act, offer, session.agent, "it holds nothing")
+            continue
+        lease_until = act.now + offer.lease
+        await act.tx.offers.put(offer._replace(lease_until=lease_until))
+        for delivery in held:
+            await act.tx.deliveries.put(delivery._replace(lease_until=lease_until))
+        await journal(act, Action.OFFER_RENEWED, agent=session.agent, offer=offer.id)
+
+
+async def lapse(act: Act, delivery: Delivery) -> None:
+    """End the offer that holds a delivery beyond its lease: all that it holds is queued again."""
+    offer = await act.tx.offers.get(delivery.offer) if delivery.offer else None
+    for held in await held_by(act, offer) if offer else (delivery,):
+        await shift(act, held, Move.RETURN, "its lease ended")
+    if offer is not None and offer.ended_at is None:
+        await end_offer(act, offer, delivery.agent, "its lease ended")
+
+
+async def held_by(act: Act, offer: Offer) -> list[Delivery]:
+    """Return what an offer still holds."""
+    found = [await act.tx.deliveries.get(delivery_id) for delivery_id in offer.deliveries]
+    return [d for d in found if d is not None and d.offer == offer.id and d.state is DeliveryState.OFFERED]
+
+
+async def end_offer(act: Act, offer: Offer, agent: AgentName | None, reason: str) -> None:
+    """Write down that an offer is over. Evidence for it still counts."""
+    await act.tx.offers.put(offer._replace(ended_at=act.now, end_reason=reason))
+    await journal(act, Action.OFFER_ENDED, agent=agent, offer=offer.id, reason=reason)

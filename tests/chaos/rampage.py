@@ -1,0 +1,74 @@
+"""A rampage from its beginning to its verdict, for the long run and for the short one."""
+
+import os
+import shutil
+import tempfile
+from pathlib import Path
+from random import Random, randrange
+
+from covey.core.capacity import Capacity, Overflow
+from covey.core.card import Card
+from covey.core.identity import Identity
+from covey.core.store_url import parse_store_url
+from covey.services.space import close, services
+from covey.wiring import connect_inline
+from tests.chaos.life import NAMES
+from tests.chaos.supervisor import Supervisor, supervised
+from tests.chaos.verdict import Verdict, judge
+from tests.properties.world import finish
+
+CAPACITIES = (
+    Capacity(100, Overflow.HOLD),
+    Capacity(1000, Overflow.HOLD),
+    Capacity(30, Overflow.EVICT_OLDEST),
+    Capacity(64, Overflow.FIRST_IN_FIRST_OUT),
+)
+
+
+def rampage(kills: int, rounds: int) -> None:
+    """Kill workers at random, look at the space after each round while the others go on, and judge it at the end."""
+    seed = int(os.environ.get("COVEY_SEED") or randrange(2**32))
+    print(f"\nCOVEY_SEED={seed} repeats the choices of this run")
+    # Not pytest's folder: the paths of sockets must be short.
+    folder = Path(tempfile.mkdtemp(prefix="covey-chaos-"))
+    try:
+        _rampage(folder, Random(seed), kills, rounds)
+    except BaseException:
+        print(f"the space and the workers' diaries are kept in {folder}")
+        raise
+    shutil.rmtree(folder)
+
+
+def _rampage(folder: Path, random: Random, kills: int, rounds: int) -> None:
+    _register(folder)
+    with supervised(folder, random) as supervisor:
+        supervisor.start()
+        for done in range(rounds):
+            supervisor.rampage(kills // rounds)
+            if done + 1 < rounds:
+                _check(supervisor, judge(folder, is_over=False))
+        supervisor.stop()
+    verdict = judge(folder, is_over=True)
+    _check(supervisor, verdict)
+    assert supervisor.kills == kills
+    assert verdict.accepted > kills, "the workers hardly came to do anything"
+
+
+def _check(supervisor: Supervisor, verdict: Verdict) -> None:
+    kills, spent_s = supervisor.kills, supervisor.spent_s
+    print(
+        f"kills {kills} ({kills / spent_s:.0f}/s) · accepted {verdict.accepted} ({verdict.accepted / spent_s:.0f}/s) ·"
+        f" settled, archived, withdrawn {verdict.done} · lost {len(verdict.lost)} · twice {len(verdict.twice)} ·"
+        f" disagreements {len(verdict.disagreements)} · troubles {len(verdict.troubles)} · {spent_s:.0f} s",
+        flush=True,
+    )
+    assert not verdict.faults, "\n".join(verdict.faults[:20])
+    assert not supervisor.deaths, "\n".join(supervisor.deaths)
+
+
+def _register(folder: Path) -> None:
+    ports = connect_inline(parse_store_url(f"sqlite:{folder / 'covey.db'}"), ())
+    directory = services(ports).directory
+    for name, capacity in zip(NAMES, CAPACITIES, strict=True):
+        finish(directory.register(name, Card(capacity=capacity), Identity(name)))
+    finish(close(ports))

@@ -1,0 +1,75 @@
+"""A worker: a process with the space open, in which one or more agents live until it is killed."""
+
+import asyncio
+import json
+import os
+import time
+import traceback
+from pathlib import Path
+from random import Random
+from typing import NamedTuple, Self
+
+import covey
+from covey.core.store_url import parse_store_url
+from covey.services.space import services
+from covey.wiring import connect_inline
+from tests.chaos.diary import Diary, Trouble
+from tests.chaos.life import NAMES, Life
+from tests.properties.world import finish
+
+LONGEST_PAUSE_S = 0.004
+"""Between two things that a life does: short, so that most kills hit something that is going on."""
+
+
+class Worker(NamedTuple):
+    """How a worker is to be."""
+
+    url: str
+    diary: str
+    seed: int
+    lives: int
+    """How many agents live in it at once, sharing its commits; 0 for one agent without an event loop, as in a hook."""
+
+    @classmethod
+    def parse(cls, text: str) -> Self:
+        return cls(*json.loads(text))
+
+
+def work(worker: Worker) -> None:
+    """Live until something goes wrong, or the zygote is gone."""
+    diary = Diary(Path(worker.diary))
+    try:
+        if worker.lives:
+            asyncio.run(_live_together(worker, diary))
+        else:
+            _live_alone(worker, diary)
+    except BaseException:
+        diary.trouble(Trouble(traceback.format_exc()))
+        raise
+
+
+async def _live_together(worker: Worker, diary: Diary) -> None:
+    """As a program: with an event loop and the store's threads."""
+    parent = os.getppid()
+
+    async def live(life: Life, random: Random) -> None:
+        await life.begin()
+        while os.getppid() == parent:
+            await life.step()
+            await asyncio.sleep(random.uniform(0, LONGEST_PAUSE_S))
+
+    async with covey.open(worker.url) as space, asyncio.TaskGroup() as group:
+        for number in range(worker.lives):
+            random = Random(worker.seed + number)
+            group.create_task(live(Life(space.services, random.choice(NAMES), random, diary), random))
+
+
+def _live_alone(worker: Worker, diary: Diary) -> None:
+    """As a command: everything in one thread."""
+    parent = os.getppid()
+    random = Random(worker.seed)
+    life = Life(services(connect_inline(parse_store_url(worker.url), ())), random.choice(NAMES), random, diary)
+    finish(life.begin())
+    while os.getppid() == parent:
+        finish(life.step())
+        time.sleep(random.uniform(0, LONGEST_PAUSE_S))

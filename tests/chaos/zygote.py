@@ -1,0 +1,60 @@
+"""The zygote: a warm process that forks workers, and kills them when it is told to.
+
+It has imported everything and opened nothing, so a new worker costs some milliseconds. It alone kills, because a
+process that its own parent has not waited for keeps its id: nobody else's process is ever hit.
+
+Commands come on standard input, one a line, and each is answered with a line: `start <worker as JSON>` with the process
+id, `kill <process id>` with how it ended. At the end of the input it kills what is left, and ends.
+"""
+
+import gc
+import os
+import signal
+import sys
+
+from tests.chaos.worker import Worker, work
+
+
+def main() -> None:
+    """Obey until the input ends."""
+    gc.freeze()
+    children: set[int] = set()
+    try:
+        for line in sys.stdin:
+            command, _, argument = line.strip().partition(" ")
+            if command == "start":
+                children.add(pid := _start(Worker.parse(argument)))
+                print(pid, flush=True)
+            else:
+                children.remove(pid := int(argument))
+                print(_kill(pid), flush=True)
+    finally:
+        for pid in children:
+            _kill(pid)
+
+
+def _start(worker: Worker) -> int:
+    pid = os.fork()
+    if pid:
+        return pid
+    code = 1
+    try:
+        # Not to keep the zygote's pipes open for as long as a worker lives.
+        nothing = os.open(os.devnull, os.O_RDWR)
+        os.dup2(nothing, 0)
+        os.dup2(nothing, 1)
+        work(worker)
+        code = 0
+    finally:
+        os._exit(code)
+
+
+def _kill(pid: int) -> str:
+    os.kill(pid, signal.SIGKILL)
+    _, status = os.waitpid(pid, 0)
+    code = os.waitstatus_to_exitcode(status)
+    return "killed" if code == -signal.SIGKILL else f"ended by itself with {code}"
+
+
+if __name__ == "__main__":
+    main()

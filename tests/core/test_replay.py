@@ -1,0 +1,147 @@
+"""The replay follows a journal, and points at events that can't follow those before them."""
+
+from collections.abc import Mapping
+
+import pytest
+
+from covey.core.account import DeliveryAccount
+from covey.core.delivery import DeliveryState
+from covey.core.event import Action, Event
+from covey.core.evidence import EvidenceGrade
+from covey.core.identity import THE_SPACE
+from covey.core.ids import InboxId, delivery_id, ticket_id
+from covey.core.json import Json
+from covey.core.names import AgentName
+from covey.core.replay import Replay
+from covey.core.ticket import TicketMove, TicketState, Trouble
+from covey.testing.records import START, a_message_id, a_session_id
+
+BOB = AgentName("bob")
+MESSAGE = a_message_id(1)
+COPY = delivery_id(MESSAGE, 1)
+TICKET = ticket_id(MESSAGE, BOB)
+INBOX = InboxId(f"session:{a_session_id(1)}")
+
+
+def event(action: Action, **details: Json) -> Event:
+    """Return an event about the one message, which is bob's."""
+    return Event(action, THE_SPACE, START, MESSAGE, BOB, None, details, 7)
+
+
+def moved(**details: Json) -> Event:
+    """Return a move of the one delivery; `from_` stands for from."""
+    return event(Action.DELIVERY_MOVED, delivery=COPY, **{name.rstrip("_"): value for name, value in details.items()})
+
+
+JOINED = event(Action.SESSION_JOINED, session=a_session_id(1))
+SENT = event(
+    Action.MESSAGE_SENT, deliveries=[{"id": COPY, "inbox": INBOX, "state": "queued"}], tickets=[TICKET], kind="request"
+)
+OFFERED = event(Action.OFFER_MADE, deliveries=[COPY])
+
+
+def replay(*events: Event) -> Replay:
+    """Return the replay of a session, the message to it, and these events."""
+    told = Replay()
+    for each in (JOINED, SENT, *events):
+        told.apply(each)
+    return told
+
+
+def test_a_message_begins_with_its_deliveries_and_tickets() -> None:
+    told = replay()
+    assert told.faults == []
+    assert told.deliveries == {COPY: DeliveryAccount(MESSAGE, INBOX, BOB, DeliveryState.QUEUED)}
+    assert told.tickets[TICKET].state is TicketState.OPEN
+
+
+@pytest.mark.parametrize(
+    ("state", "ticket_state", "trouble"),
+    [
+        ("refused", TicketState.CLOSED, None),
+        ("undeliverable", TicketState.OPEN, Trouble.UNDELIVERABLE),
+        ("queued", TicketState.OPEN, None),
+    ],
+)
+def test_a_ticket_begins_as_its_copies_do(state: str, ticket_state: TicketState, trouble: Trouble | None) -> None:
+    told = Replay()
+    lines = [{"id": COPY, "inbox": "agent:bob", "state": state}]
+    told.apply(event(Action.MESSAGE_SENT, deliveries=lines, tickets=[TICKET]))
+    assert (told.tickets[TICKET].state, told.tickets[TICKET].trouble) == (ticket_state, trouble)
+
+
+def test_a_delivery_is_shown_proven_and_settled() -> None:
+    told = replay(
+        OFFERED,
+        event(Action.EVIDENCE, deliveries=[COPY], grade="named"),
+        event(Action.EVIDENCE, deliveries=[COPY], grade="inferred"),
+        moved(from_="offered", move="confirm", to="in_context"),
+        OFFERED,
+        moved(from_="in_context", move="settle", to="handled"),
+        event(Action.DELIVERY_ARCHIVED),
+    )
+    assert told.faults == []
+    handled = DeliveryAccount(MESSAGE, INBOX, BOB, DeliveryState.HANDLED, EvidenceGrade.NAMED, is_archived=True)
+    assert told.deliveries[COPY] == handled
+
+
+def test_a_ticket_is_passed_troubled_answered_and_closed() -> None:
+    told = replay(
+        event(Action.TICKET_PASSED, ticket=TICKET, awaits="other"),
+        event(Action.TICKET_TROUBLED, ticket=TICKET, trouble="expired"),
+        event(
+            Action.TICKET_MOVED, ticket=TICKET, move="answer", answer=a_message_id(2), **_between("open", "answered")
+        ),
+        event(Action.TICKET_MOVED, ticket=TICKET, move="archive", **_between("answered", "closed")),
+    )
+    assert told.faults == []
+    closed = (TicketState.CLOSED, TicketMove.ARCHIVE, a_message_id(2), Trouble.EXPIRED, None)
+    assert told.tickets[TICKET] == closed
+
+
+def _between(before: str, after: str) -> Mapping[str, Json]:
+    return {"from": before, "to": after}
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        SENT,
+        moved(from_="offered", move="return", to="queued"),
+        moved(from_="queued", move="release", to="queued"),
+        moved(from_="queued", move="settle", to="expired"),
+        moved(from_="queued", move="vanish", to="handled"),
+        moved(from_="queued", move="settle"),
+        event(Action.DELIVERY_MOVED, delivery="unheard of"),
+        event(Action.DELIVERY_MOVED),
+        event(Action.OFFER_MADE, deliveries="text"),
+        event(Action.OFFER_MADE, deliveries=[7]),
+        event(Action.EVIDENCE, deliveries=[COPY], grade="certain"),
+        event(Action.TICKET_OPENED, ticket=TICKET),
+        event(Action.TICKET_MOVED, ticket=TICKET, move="answer", **_between("answered", "closed")),
+        event(Action.TICKET_MOVED, ticket="unheard of"),
+        event(Action.SESSION_ENDED, session="unheard of"),
+        Event(Action.MESSAGE_SENT, THE_SPACE, START, a_message_id(2), details={"deliveries": [7], "tickets": []}),
+        Event(Action.AGENT_REGISTERED, THE_SPACE, START),
+    ],
+)
+def test_an_event_that_cannot_follow_is_a_fault_and_changes_nothing(wrong: Event) -> None:
+    told = replay(wrong)
+    assert len(told.faults) == 1
+    assert told.deliveries == replay().deliveries
+    assert told.tickets == replay().tickets
+
+
+@pytest.mark.requirement("ledger.states")
+@pytest.mark.parametrize("end", ["settle", "evict", "expire", "supersede", "withdraw"])
+def test_nothing_follows_the_end_of_a_delivery(end: str) -> None:
+    ends = {"settle": "handled", "evict": "evicted", "expire": "expired", "supersede": "superseded"}
+    over = ends.get(end, "withdrawn")
+    told = replay(
+        moved(from_="queued", move=end, to=over),
+        OFFERED,
+        moved(from_=over, move="return", to="queued"),
+        event(Action.DELIVERY_PLACED, delivery=COPY, inbox="agent:bob"),
+    )
+    assert len(told.faults) == 3
+    assert told.deliveries[COPY].state == over

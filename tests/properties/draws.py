@@ -1,0 +1,69 @@
+"""What the random operations are made of: few names and scopes, so that they meet often."""
+
+from datetime import timedelta
+from typing import NamedTuple
+
+from hypothesis import strategies as st
+
+from covey.core.capacity import Capacity, Overflow
+from covey.core.card import Card
+from covey.core.evidence import EvidenceGrade
+from covey.core.ids import SessionId
+from covey.core.message import Kind
+from covey.core.names import AgentName, Scope, Subject
+from covey.core.offer import Presentation
+from covey.core.routing import WhenOffline
+from covey.services.recipients import SendPolicy, WhenUnknown
+from covey.testing.ids import numbered_uuid
+
+NAMES = [AgentName(name) for name in ("ann", "bob", "cy")]
+STRANGER = AgentName("dee")
+"""Known to nobody until someone writes to her and wants her registered."""
+EARLY = [SessionId(numbered_uuid(n)) for n in range(0xE001, 0xE005)]
+"""Session ids that are written to before anyone joins with them."""
+PIDS = (71, 72)
+SCOPES = [Scope("s1"), Scope("s2")]
+SUBJECTS = [Subject("x"), Subject("y")]
+
+which = st.integers(0, 63)
+"""Picks one of whatever there is then."""
+often = st.sampled_from((True, True, True, False))
+seldom = st.sampled_from((False, False, False, True))
+names = st.sampled_from(NAMES)
+scopes = st.sampled_from(SCOPES)
+maybe_scope = st.sampled_from((None, *SCOPES, SCOPES[0]))
+maybe_subject = st.sampled_from((None, *SUBJECTS, SUBJECTS[0]))
+grades = st.sampled_from(EvidenceGrade)
+presentations = st.sampled_from((Presentation.ONCE, Presentation.ONCE, Presentation.UNTIL_HANDLED))
+capacities = st.builds(Capacity, st.integers(1, 3), st.sampled_from(Overflow))
+seconds = st.sampled_from((1, 20, 45, 70, 400, 700))
+maybe_expiry = st.sampled_from((None, None, None, timedelta(seconds=30), timedelta(seconds=300)))
+leases = st.sampled_from((timedelta(seconds=30), timedelta(minutes=10)))
+kinds = st.sampled_from((Kind.NOTIFY, Kind.NOTIFY, Kind.REQUEST, Kind.REQUEST, Kind.TASK, Kind.UPDATE))
+
+allows = st.sampled_from((*[("*",)] * 6, (), tuple(NAMES[1:])))
+cards = st.tuples(allows, allows, st.just(Capacity()) | capacities).map(
+    lambda drawn: Card(allow_from=drawn[0], allowed_delegates=drawn[1], capacity=drawn[2])
+)
+policies = st.builds(
+    SendPolicy,
+    st.sampled_from((*[WhenOffline.PARK] * 4, WhenOffline.REFUSE)),
+    st.sampled_from(WhenUnknown),
+    st.booleans(),
+    seldom,
+)
+
+
+class Whom(NamedTuple):
+    """A recipient, to be made an address when it is known who is there."""
+
+    how: str
+    pick: int
+
+
+whom = st.builds(
+    Whom,
+    st.sampled_from((*["name"] * 6, "session", "session", "key", "everyone", "everyone", "stranger", "early")),
+    which,
+)
+recipients = st.lists(whom, min_size=1, max_size=1) | st.lists(whom, min_size=1, max_size=3)

@@ -1,0 +1,43 @@
+"""What may change from one moment of a space to the next, and what never does."""
+
+from covey.core.delivery import MOVES, Delivery
+from covey.core.evidence import at_least
+from covey.core.ticket import TICKET_MOVES, Ticket, TicketState
+from tests.properties.sameness import Snapshot
+
+
+def check_progress(before: Snapshot, after: Snapshot) -> None:
+    """Nothing that was accepted disappears, nothing that has ended begins anew, and evidence only grows."""
+    assert after.events[: len(before.events)] == before.events, "the journal was changed"
+    for message_id, message in before.messages.items():
+        assert after.messages[message_id] == message, f"message {message_id} was changed"
+    for delivery_id, delivery in before.deliveries.items():
+        _check_delivery(delivery, after.deliveries[delivery_id])
+    for ticket_id, ticket in before.tickets.items():
+        _check_ticket(ticket, after.tickets[ticket_id])
+    for session_id, session in before.sessions.items():
+        if session is not None and session.has_ended:
+            assert after.sessions[session_id] == session, f"session {session_id} had ended"
+    for offer_id, offer in before.offers.items():
+        if offer is not None and offer.ended_at is not None:
+            assert after.offers[offer_id] == offer, f"offer {offer_id} had ended"
+
+
+def _check_delivery(before: Delivery, after: Delivery) -> None:
+    assert after.state in MOVES, f"{after.id} is in no state of the table"
+    assert before.grade is None or at_least(after.grade, before.grade), f"evidence for {after.id} was weakened"
+    assert before.archived_at in (None, after.archived_at), f"{after.id} was archived before"
+    assert before.number in (0, after.number), f"{after.id} got another number"
+    if before.is_terminal:
+        still = after._replace(grade=before.grade, archived_at=before.archived_at, seq=before.seq)
+        assert still == before, f"{after.id} had ended"
+
+
+def _check_ticket(before: Ticket, after: Ticket) -> None:
+    assert after.state in TICKET_MOVES, f"{after.id} is in no state of the table"
+    assert before.answer in (None, after.answer), f"{after.id} got another answer"
+    assert before.trouble in (None, after.trouble), f"{after.id} got another trouble"
+    if before.state is TicketState.CLOSED:
+        assert after == before, f"{after.id} was closed"
+    if before.state is TicketState.ANSWERED:
+        assert after.state is not TicketState.OPEN, f"{after.id} was answered"

@@ -1,0 +1,124 @@
+"""Two spaces that live through the same story: every operation is done to both, and both must answer the same."""
+
+import shutil
+import tempfile
+from collections.abc import Awaitable, Callable, Sequence
+from pathlib import Path
+from typing import Final, TypeVar
+
+from hypothesis.stateful import RuleBasedStateMachine, invariant
+
+from covey.adapters.memory import MemoryStore
+from covey.adapters.sqlite.store import SqliteStore
+from covey.core.draft import Draft
+from covey.core.errors import CoveyError
+from covey.core.identity import Grade, Identity
+from covey.core.ids import DeliveryId, MessageId, OfferId, TicketId
+from covey.core.names import OPERATOR
+from covey.core.session import Session
+from covey.ports.store import Transaction
+from covey.services.recipients import SendPolicy
+from covey.services.space import Services
+from covey.testing.clock import HandClock
+from tests.properties.draws import NAMES
+from tests.properties.progress import check_progress
+from tests.properties.sameness import Known, Snapshot, comparable, snapshot
+from tests.properties.world import World, finish
+
+T = TypeVar("T")
+
+THE_OPERATOR: Final = Identity(OPERATOR, None, Grade.TOKEN)
+
+
+class NotPossible(Exception):
+    """A move for which there is nothing yet."""
+
+
+class Twins(RuleBasedStateMachine):
+    """What all rules stand on: the two spaces, and what the story has named so far."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._folder = Path(tempfile.mkdtemp(prefix="covey-twins-"))
+        self.clock = HandClock()
+        # What a power cut would lose does not matter here, and the disk would take most of the time.
+        durable = SqliteStore(self._folder / "covey.db", synchronous="normal")
+        self.worlds = (World(MemoryStore(), self.clock), World(durable, self.clock))
+        self.sessions: list[Session] = []
+        self.messages: list[MessageId] = []
+        self.offers: list[tuple[OfferId, Sequence[DeliveryId]]] = []
+        self.tickets: list[TicketId] = []
+        self.sent: list[tuple[Draft, Identity, SendPolicy]] = []
+        self.before: Snapshot | None = None
+        """The spaces as they were after the last step."""
+
+    def teardown(self) -> None:
+        for world in self.worlds:
+            finish(world.store.close())
+        shutil.rmtree(self._folder)
+
+    def both(self, do: Callable[[Services], Awaitable[T]], process: int = 0) -> T | None:
+        """Do the same to both spaces. Return what they both answer, or None where both refuse."""
+        answers = [_attempt(do, world.processes[process].services) for world in self.worlds]
+        first, second = (comparable(answer) for answer, _ in answers)
+        assert first == second, f"memory answers\n  {first}\nand sqlite\n  {second}"
+        return answers[0][1]
+
+    @invariant()
+    def both_are_sound(self) -> None:
+        """The two are equal in all they keep, and neither contradicts its journal, its rules or its past."""
+        known = Known([s.id for s in self.sessions], [offer for offer, _ in self.offers])
+
+        async def look(tx: Transaction) -> Snapshot:
+            return await snapshot(tx, known)
+
+        memory, durable = (finish(world.store.read(look)) for world in self.worlds)
+        for field in Snapshot._fields:
+            kept, written = getattr(memory, field), getattr(durable, field)
+            assert kept == written, f"{field}: memory has\n  {kept}\nand sqlite\n  {written}"
+        for world in self.worlds:
+            found = finish(world.processes[0].services.audit.check())
+            assert not found, "\n".join(str(disagreement) for disagreement in found)
+        if self.before is not None:
+            check_progress(self.before, memory)
+        self.before = memory
+        self.messages = list(memory.messages)
+        self.tickets = list(memory.tickets)
+
+    def actor(self, index: int) -> Identity:
+        """Pick who acts: mostly a session, live or not; else someone who only claims a name, or the operator."""
+        if self.sessions and index % 8 < 6:
+            return self.member(index // 8)
+        return THE_OPERATOR if index % 8 == 6 else Identity(NAMES[index % len(NAMES)])
+
+    def member(self, index: int) -> Identity:
+        """Pick a session, the newest first."""
+        session = self.pick(self.sessions, index)
+        return Identity(session.agent, session.id, Grade.SESSION)
+
+    def message(self, index: int) -> MessageId:
+        """Pick a message, the newest first."""
+        return self.pick(self.messages, index)
+
+    def recipient(self, message: int, index: int) -> Identity:
+        """Pick one of those whom a message is for."""
+        assert self.before is not None
+        message_id = self.message(message)
+        copies = [copy for copy in self.before.deliveries.values() if copy.message_id == message_id]
+        copy = self.pick([copy for copy in copies if copy.agent is not None], index)
+        assert copy.agent is not None
+        return Identity(copy.agent, copy.session)
+
+    def pick(self, things: Sequence[T], index: int) -> T:
+        """Pick one of what there is, the newest first; where there is nothing, the move is not possible."""
+        if not things:
+            raise NotPossible
+        return things[-1 - index % len(things)]
+
+
+def _attempt(do: Callable[[Services], Awaitable[T]], services: Services) -> tuple[object, T | None]:
+    try:
+        value = finish(do(services))
+    except CoveyError as error:
+        return (error.code, str(error)), None
+    return value, value

@@ -1,0 +1,108 @@
+"""What a real process does in a scenario: it opens the space, says `ready`, waits for a line, and begins its role."""
+
+import asyncio
+import json
+import sys
+from collections.abc import Awaitable, Callable, Mapping
+
+import covey
+from covey.core.identity import Identity
+from covey.core.ids import parse_message_id, parse_session_id
+from covey.surfaces.python.member import Member
+from covey.surfaces.python.space import Space
+
+FOR_EVER = 60.0
+
+
+def tell(result: object) -> None:
+    """Print a result at once: what was told before a kill counts."""
+    print(json.dumps(result), flush=True)
+
+
+def wait_for_a_line() -> None:
+    sys.stdin.readline()
+
+
+async def register(space: Space, first: str, count: str) -> None:
+    """Let agents register and show life, all at once, and stay until told to go."""
+
+    async def live(number: int) -> None:
+        member = await space.join(f"bot-{number}", card={"description": f"number {number}"})
+        for _ in range(3):
+            await member.heartbeat()
+
+    await asyncio.gather(*(live(int(first) + n) for n in range(int(count))))
+    tell("registered")
+    wait_for_a_line()
+
+
+async def nameless(space: Space, count: str) -> None:
+    """Join without a name, several times at once."""
+    members = await asyncio.gather(*(space.join() for _ in range(int(count))))
+    tell([member.name for member in members])
+
+
+async def send(space: Space, name: str, count: str) -> None:
+    """Send to bob, all at once."""
+    member = await space.join(name)
+    receipts = await asyncio.gather(*(member.send("bob", f"{name} {n}") for n in range(int(count))))
+    tell([receipt.message_id for receipt in receipts])
+
+
+async def stay(space: Space, name: str) -> None:
+    """Join, and be there."""
+    member = await space.join(name)
+    tell(member.session.id)
+    wait_for_a_line()
+
+
+async def adopt(space: Space) -> None:
+    """Join as bob, and tell what waits there."""
+    member = await space.join("bob")
+    tell([delivery.text for delivery in await member.inbox.peek()])
+    wait_for_a_line()
+
+
+async def ask(space: Space, message_id: str) -> None:
+    """Ask bob, and wait for as long as it takes."""
+    member = await space.join("alice")
+    outcome = await member.ask("bob", "shall I?", timeout=FOR_EVER, id=message_id)
+    tell(outcome.kind)
+
+
+async def archive(space: Space, session_id: str, secret: str, message_id: str) -> None:
+    """Archive for the session whose secret this is."""
+    who = await _who(space, session_id, secret)
+    try:
+        await space.services.dialogue.archive(parse_message_id(message_id), who)
+    except covey.CoveyError as error:
+        tell(error.code)
+    else:
+        tell("archived")
+
+
+async def claim(space: Space, name: str, message_id: str) -> None:
+    """Claim a task for a session of one's own, and keep it."""
+    member: Member = await space.join(name)
+    claimed = await space.services.claims.claim(parse_message_id(message_id), member.identity)
+    tell(claimed is not None)
+    wait_for_a_line()
+
+
+async def _who(space: Space, session_id: str, secret: str) -> Identity:
+    return await space.services.identities.by_secret(parse_session_id(session_id), secret)
+
+
+Role = Callable[..., Awaitable[None]]
+ROLES: Mapping[str, Role] = {r.__name__: r for r in (register, nameless, send, stay, adopt, ask, archive, claim)}
+
+
+async def play(role: str, url: str, *arguments: str) -> None:
+    async with covey.open(url) as space:
+        tell("ready")
+        wait_for_a_line()
+        await ROLES[role](space, *arguments)
+
+
+def main() -> None:
+    asyncio.run(play(*sys.argv[1:]))

@@ -1,0 +1,115 @@
+"""Allow rules: whom an agent takes mail from, and whom it may send to."""
+
+import pytest
+
+from covey.core.address import parse_address
+from covey.core.delivery import DeliveryState
+from covey.core.draft import Draft
+from covey.core.ids import MessageId
+from covey.core.message import Kind
+from covey.core.parts import TextPart
+from covey.services.recipients import SendPolicy
+from covey.surfaces.python.member import Member
+from covey.surfaces.python.receipt import Receipt
+from tests.scenarios.world import World, waiting
+
+pytestmark = pytest.mark.requirement("mailbox.allow")
+
+
+async def update(world: World, who: Member, about: MessageId) -> list[DeliveryState]:
+    draft = Draft(Kind.UPDATE, (), (TextPart("half done"),), in_reply_to=about)
+    return [d.state for d in (await world.services.mail.send(draft, who.identity, SendPolicy())).deliveries]
+
+
+def refusal(receipt: Receipt) -> str:
+    (delivery,) = receipt.deliveries
+    assert delivery.state is DeliveryState.REFUSED
+    return delivery.reason or ""
+
+
+async def test_a_sender_outside_allow_from_is_not_delivered_and_its_receipt_says_so(world: World) -> None:
+    alice, carol = await world.join("alice", "carol")
+    bob = await world.process().join("bob", card={"allow_from": ["carol"]})
+    reason = refusal(await alice.send("bob", "hi"))
+    assert reason == "not-allowed: bob takes no mail from alice (allow_from)"
+    assert not (await carol.send("bob", "hi")).refused
+    assert await waiting(bob) == ["hi"]
+    assert await waiting(alice) == []  # told by the receipt, and not by mail
+
+
+async def test_a_sender_may_send_only_to_its_allowed_delegates(world: World) -> None:
+    alice = await world.process().join("alice", card={"allowed_delegates": ["carol"]})
+    bob, carol = await world.join("bob", "carol")
+    receipt = await alice.send(["bob", "carol"], "hi")
+    assert {d.agent: d.state for d in receipt.deliveries} == {
+        "bob": DeliveryState.REFUSED,
+        "carol": DeliveryState.QUEUED,
+    }
+    assert receipt.refused[0].reason == "not-allowed: alice may not send to bob (allowed_delegates)"
+    assert (await waiting(bob), await waiting(carol)) == ([], ["hi"])
+
+
+async def test_a_star_allows_anyone_and_an_empty_list_nobody(world: World) -> None:
+    (alice,) = await world.join("alice")
+    await world.process().join("open", card={"allow_from": ["*"]})
+    await world.process().join("shut", card={"allow_from": []})
+    assert not (await alice.send("open", "hi")).refused
+    assert refusal(await alice.send("shut", "hi")).startswith("not-allowed")
+
+
+async def test_the_rules_hold_for_parked_mail_and_for_sessions_too(world: World) -> None:
+    (alice,) = await world.join("alice")
+    bob = await world.process().join("bob", card={"allow_from": ["carol"]})
+    assert refusal(await alice.send(bob.session.id, "hi")).startswith("not-allowed")
+    assert refusal(await alice.send(str(bob.session.key), "hi")).startswith("not-allowed")
+    await bob.leave()
+    assert refusal(await alice.send("bob", "hi")).startswith("not-allowed")
+
+
+async def test_the_answer_to_one_s_own_open_question_passes(world: World) -> None:
+    alice = await world.process().join("alice", card={"allow_from": []})
+    bob = await world.process().join("bob", card={"allowed_delegates": []})
+    asked = await alice.send("bob", "shall I?", kind="request")
+    assert not (await bob.reply(asked.message_id, "yes")).refused
+    assert await waiting(alice) == ["yes"]
+    await bob.archive(asked.message_id)
+    assert refusal(await bob.reply(asked.message_id, "and another thing")).startswith("not-allowed")
+
+
+async def test_a_stranger_s_response_does_not_pass_as_an_answer(world: World) -> None:
+    alice = await world.process().join("alice", card={"allow_from": []})
+    _bob, carol = await world.join("bob", "carol")
+    asked = await alice.send("bob", "shall I?", kind="request")
+    assert refusal(await carol.reply(asked.message_id, "buy my product")).startswith("not-allowed")
+
+
+async def test_an_update_of_one_s_own_request_passes_from_whoever_has_it(world: World) -> None:
+    alice = await world.process().join("alice", card={"allow_from": []})
+    bob, carol = await world.join("bob", "carol")
+    asked = await alice.send("bob", "please do it", kind="request")
+    assert await update(world, bob, asked.message_id) == [DeliveryState.QUEUED]
+    assert await update(world, carol, asked.message_id) == [DeliveryState.REFUSED]
+
+
+async def test_an_update_of_one_s_own_task_passes(world: World) -> None:
+    alice = await world.process().join("alice", card={"allow_from": []})
+    bob, carol = await world.join("bob", "carol")
+    draft = Draft(Kind.TASK, (parse_address(bob.name),), (TextPart("write the parser"),))
+    task = await world.services.mail.send(draft, alice.identity, SendPolicy())
+    assert await update(world, bob, task.message_id) == [DeliveryState.QUEUED]
+    assert await update(world, carol, task.message_id) == [DeliveryState.REFUSED]
+
+
+async def test_a_notify_opens_no_door_for_updates(world: World) -> None:
+    alice = await world.process().join("alice", card={"allow_from": []})
+    (bob,) = await world.join("bob")
+    told = await alice.send("bob", "it is done")
+    assert await update(world, bob, told.message_id) == [DeliveryState.REFUSED]
+
+
+async def test_the_card_can_be_changed_and_holds_from_then_on(world: World) -> None:
+    alice, bob = await world.join("alice", "bob")
+    assert not (await alice.send("bob", "hi")).refused
+    await world.process().join("bob", card={"allow_from": []})
+    assert await waiting(bob) == ["hi"]
+    assert {d.state for d in (await alice.send("bob", "hi")).deliveries} == {DeliveryState.REFUSED}

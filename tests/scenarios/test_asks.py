@@ -1,0 +1,195 @@
+"""Asks: every way in which a question can end, each a value with its ticket."""
+
+import asyncio
+from datetime import timedelta
+
+import pytest
+
+from covey.adapters.memory import MemoryWakeups
+from covey.core.delivery import DeliveryState
+from covey.core.errors import Invalid, NotYours, TicketUnknown
+from covey.core.outcome import OutcomeKind
+from covey.core.ticket import TicketState
+from covey.surfaces.python.member import Member
+from covey.testing.deaf import DeafWakeups
+from tests.scenarios.world import LIMIT_S, OpenStore, World, read, soon, waiting
+
+pytestmark = pytest.mark.requirement("ask.outcomes")
+
+
+async def answer_next(member: Member, text: str) -> None:
+    delivery = await soon(member.inbox.next(timeout=LIMIT_S))
+    assert delivery is not None
+    await delivery.reply(text)
+
+
+async def test_an_ask_that_is_answered_is_replied(world: World) -> None:
+    alice, bob = await world.join("alice", "bob")
+    async with asyncio.TaskGroup() as group:
+        asking = group.create_task(soon(alice.ask("bob", "shall I?", timeout=LIMIT_S)))
+        group.create_task(answer_next(bob, "yes"))
+    outcome = asking.result()
+    assert (outcome.kind, outcome.text) == (OutcomeKind.REPLIED, "yes")
+    assert outcome.ticket.state is TicketState.ANSWERED
+    assert await waiting(alice) == []  # the answer was returned; it does not arrive a second time
+    assert await alice.offer("turn") is None
+
+
+async def test_an_ask_whose_wait_runs_out_is_delivered_no_reply_and_the_late_answer_arrives_once(world: World) -> None:
+    alice, bob = await world.join("alice", "bob")
+    outcome = await alice.ask("bob", "shall I?", timeout=0)
+    assert (outcome.kind, outcome.answer, outcome.ticket.state) == (
+        OutcomeKind.DELIVERED_NO_REPLY,
+        None,
+        TicketState.OPEN,
+    )
+    assert outcome.reason
+    await answer_next(bob, "yes, late")
+    (late,) = await alice.inbox.peek()
+    assert (late.text, late.message.thread) == ("yes, late", outcome.ticket.message_id)
+    await read(alice)
+    assert await alice.offer("turn-2") is None
+
+
+async def test_an_answer_is_found_where_every_wake_up_is_lost(open_store: OpenStore) -> None:
+    world = World(open_store, DeafWakeups(MemoryWakeups()))
+    alice, bob = await world.join("alice", "bob")
+    async with asyncio.TaskGroup() as group:
+        asking = group.create_task(soon(alice.ask("bob", "shall I?", timeout=LIMIT_S)))
+        group.create_task(answer_next(bob, "yes"))
+    assert asking.result().text == "yes"
+    await world.close()
+
+
+async def test_the_clock_ends_a_wait(world: World) -> None:
+    alice, _bob = await world.join("alice", "bob")
+    async with asyncio.TaskGroup() as group:
+        asking = group.create_task(soon(alice.ask("bob", "shall I?", timeout=30)))
+        await world.is_owed(alice)
+        world.pass_time(seconds=30)
+    assert asking.result().kind is OutcomeKind.DELIVERED_NO_REPLY
+
+
+async def test_an_ask_can_be_resumed_by_its_ticket(world: World) -> None:
+    alice, bob = await world.join("alice", "bob")
+    first = await alice.ask("bob", "shall I?", timeout=0)
+    async with asyncio.TaskGroup() as group:
+        resuming = group.create_task(soon(alice.resume(first.ticket.id, timeout=LIMIT_S)))
+        group.create_task(answer_next(bob, "yes"))
+    assert (resuming.result().kind, resuming.result().text) == (OutcomeKind.REPLIED, "yes")
+    again = await alice.resume(first.ticket.id, timeout=0)
+    assert (again.kind, again.text) == (OutcomeKind.REPLIED, "yes")
+    assert await waiting(alice) == []
+
+
+@pytest.mark.parametrize("answered_before", [True, False])
+async def test_an_ask_survives_the_asker_s_death(world: World, answered_before: bool) -> None:
+    alice, bob = await world.join("alice", "bob")
+    outcome = await alice.ask("bob", "shall I?", timeout=0)
+    world.kill(alice)
+    if answered_before:
+        await answer_next(bob, "yes")
+    (heir,) = await world.join("alice")
+    if not answered_before:
+        await answer_next(bob, "yes")
+    assert await waiting(heir) == ["yes"]
+    resumed = await heir.resume(outcome.ticket.id, timeout=0)
+    assert (resumed.kind, resumed.text) == (OutcomeKind.REPLIED, "yes")
+    assert await waiting(heir) == []  # returned by the ask: not a second time
+
+
+async def test_an_ask_of_an_offline_agent_is_answered_when_it_is_back(world: World) -> None:
+    alice, bob = await world.join("alice", "bob")
+    await bob.leave()
+    async with asyncio.TaskGroup() as group:
+        asking = group.create_task(soon(alice.ask("bob", "shall I?", timeout=LIMIT_S)))
+        await world.is_owed(alice)
+        (heir,) = await world.join("bob")
+        group.create_task(answer_next(heir, "yes"))
+    assert asking.result().text == "yes"
+
+
+async def test_an_ask_that_nobody_is_there_for_is_undeliverable(world: World) -> None:
+    alice, bob = await world.join("alice", "bob")
+    await bob.leave()
+    outcome = await alice.ask("bob", "shall I?", timeout=LIMIT_S, when_offline="refuse")
+    assert outcome.kind is OutcomeKind.UNDELIVERABLE
+    assert "no-live-session" in outcome.reason
+    assert outcome.ticket.state is TicketState.OPEN
+
+
+async def test_an_ask_that_is_evicted_is_undeliverable(world: World) -> None:
+    (alice,) = await world.join("alice")
+    await world.process().join("bob", inbox_limit=1, inbox_overflow="first-in-first-out")
+    async with asyncio.TaskGroup() as group:
+        asking = group.create_task(soon(alice.ask("bob", "shall I?", timeout=LIMIT_S)))
+        await world.is_owed(alice)
+        await alice.send("bob", "fresh news")
+    assert asking.result().kind is OutcomeKind.UNDELIVERABLE
+    assert await waiting(alice) == []  # the outcome told it: the notice does not arrive as well
+
+
+@pytest.mark.parametrize("rule", ["allow_from", "allowed_delegates", "inbox"])
+async def test_an_ask_that_the_rules_keep_out_is_refused(world: World, rule: str) -> None:
+    alice = await world.process().join(
+        "alice", card={"allowed_delegates": ["carol"]} if rule == "allowed_delegates" else None
+    )
+    await world.process().join("bob", card={"allow_from": ["carol"]} if rule == "allow_from" else None, inbox_limit=1)
+    (carol,) = await world.join("carol")
+    if rule == "inbox":
+        await carol.send("bob", "it fills bob's inbox")
+    outcome = await alice.ask("bob", "shall I?", timeout=LIMIT_S)
+    assert outcome.kind is OutcomeKind.REFUSED
+    assert ("inbox-full" if rule == "inbox" else rule) in outcome.reason
+    assert outcome.ticket.state is TicketState.CLOSED
+
+
+async def test_an_ask_that_nobody_reads_in_time_is_expired(world: World) -> None:
+    alice, bob = await world.join("alice", "bob")
+    async with asyncio.TaskGroup() as group:
+        asking = group.create_task(
+            soon(alice.ask("bob", "shall I?", timeout=600, expires_in=timedelta(minutes=5), scope="build"))
+        )
+        await world.is_owed(alice)
+        world.pass_time(minutes=5)
+    outcome = asking.result()
+    assert outcome.kind is OutcomeKind.EXPIRED
+    assert outcome.reason
+    assert (await world.delivery(outcome.ticket.message_id)).state is DeliveryState.EXPIRED
+    assert await waiting(alice) == await waiting(bob) == []
+    assert not (await world.observer.gate("build")).passed  # expired, and still owed
+
+
+async def test_an_ask_that_is_waived_meanwhile_ends(world: World) -> None:
+    alice, _bob = await world.join("alice", "bob")
+    first = await alice.ask("bob", "shall I?", timeout=0)
+    async with asyncio.TaskGroup() as group:
+        resuming = group.create_task(soon(alice.resume(first.ticket.id, timeout=LIMIT_S)))
+        await alice.waive(first.ticket.id)
+    assert resuming.result().kind is OutcomeKind.DELIVERED_NO_REPLY
+
+
+async def test_asking_again_with_the_same_id_asks_once(world: World) -> None:
+    alice, bob = await world.join("alice", "bob")
+    message_id = "1767225600000-22222222-0000-4000-8000-000000000000"
+    for _ in range(2):
+        outcome = await alice.ask("bob", "shall I?", timeout=0, id=message_id)
+        assert outcome.ticket.message_id == message_id
+    assert await waiting(bob) == ["shall I?"]
+
+
+async def test_only_the_asker_resumes(world: World) -> None:
+    alice, bob = await world.join("alice", "bob")
+    outcome = await alice.ask("bob", "shall I?", timeout=0)
+    with pytest.raises(NotYours):
+        await bob.resume(outcome.ticket.id, timeout=0)
+    with pytest.raises(TicketUnknown):
+        await alice.resume(f"{outcome.ticket.message_id}@carol", timeout=0)
+
+
+async def test_an_ask_goes_to_one_agent_and_otherwise_nothing_happens(world: World) -> None:
+    alice, _bob = await world.join("alice", "bob")
+    before = await world.position()
+    with pytest.raises(Invalid):
+        await alice.ask("*", "shall I?", timeout=0)
+    assert await world.position() == before

@@ -1,0 +1,191 @@
+"""Tickets: who owes whom an answer, and until when."""
+
+from collections.abc import Awaitable, Callable
+from datetime import timedelta
+
+import pytest
+
+from covey.core.delivery import DeliveryState
+from covey.core.errors import IllegalMove, NotYours
+from covey.core.event import Action
+from covey.core.message import Kind
+from covey.core.ticket import TicketMove, TicketState, Trouble
+from covey.surfaces.python.member import Member
+from tests.scenarios.world import World, ask_back, read, waiting
+
+pytestmark = pytest.mark.requirement("ledger.tickets")
+
+OPEN, ANSWERED, CLOSED = TicketState.OPEN, TicketState.ANSWERED, TicketState.CLOSED
+
+
+async def test_a_response_answers_and_archiving_closes(world: World) -> None:
+    alice, bob = await world.join("alice", "bob")
+    asked = await alice.send("bob", "shall I?", kind="request", scope="build", subject="merge")
+    ticket = await world.ticket(asked.message_id, "bob")
+    assert (ticket.state, ticket.asker, ticket.debtor) == (OPEN, "alice", "bob")
+    assert (ticket.scope, ticket.subject) == ("build", "merge")
+    answer = await bob.reply(asked.message_id, "yes")
+    ticket = await world.ticket(asked.message_id, "bob")
+    assert (ticket.state, ticket.answer) == (ANSWERED, answer.message_id)
+    await bob.archive(asked.message_id)
+    ticket = await world.ticket(asked.message_id, "bob")
+    assert (ticket.state, ticket.close_reason) == (CLOSED, TicketMove.ARCHIVE)
+    moves = await world.events(Action.TICKET_MOVED)
+    assert [(e.details["move"], e.actor.agent) for e in moves] == [("answer", "bob"), ("archive", "bob")]
+
+
+async def test_replying_alone_never_closes(world: World) -> None:
+    alice, bob = await world.join("alice", "bob")
+    asked = await alice.send("bob", "shall I?", kind="request")
+    await bob.reply(asked.message_id, "yes")
+    await bob.reply(asked.message_id, "on second thoughts, no")
+    assert (await world.ticket(asked.message_id, "bob")).state is ANSWERED
+
+
+async def test_a_reply_that_closes_answers_and_closes_in_one_step(world: World) -> None:
+    alice, bob = await world.join("alice", "bob")
+    asked = await alice.send("bob", "shall I?", kind="request", scope="build")
+    answer = await bob.reply(asked.message_id, "yes", close=True)
+    ticket = await world.ticket(asked.message_id, "bob")
+    assert (ticket.state, ticket.answer) == (CLOSED, answer.message_id)
+    assert (await world.observer.gate("build")).passed
+
+
+async def test_the_first_answer_counts_and_a_second_is_only_threaded(world: World) -> None:
+    alice, bob = await world.join("alice", "bob")
+    asked = await alice.send("bob", "shall I?", kind="request")
+    first = await bob.reply(asked.message_id, "yes")
+    await bob.reply(asked.message_id, "no")
+    assert (await world.ticket(asked.message_id, "bob")).answer == first.message_id
+    assert await waiting(alice) == ["yes", "no"]
+
+
+async def test_a_late_answer_arrives_once_and_does_not_reopen(world: World) -> None:
+    alice, bob = await world.join("alice", "bob")
+    asked = await alice.send("bob", "shall I?", kind="request", scope="build")
+    ticket = await world.ticket(asked.message_id, "bob")
+    await alice.waive(ticket.id)
+    closed = await world.ticket(asked.message_id, "bob")
+    assert (closed.state, closed.close_reason) == (CLOSED, TicketMove.WAIVE)
+    answer = await bob.reply(asked.message_id, "yes")
+    assert await world.ticket(asked.message_id, "bob") == closed
+    assert await waiting(alice) == ["yes"]
+    assert (await world.observer.gate("build")).passed
+    thread = await world.observer.thread(asked.message_id)
+    assert [message.id for message in thread] == [asked.message_id, answer.message_id]
+    await read(alice)
+    assert await alice.offer("turn-2") is None
+
+
+async def expired(world: World, alice: Member, bob: Member) -> str:
+    asked = await alice.send("bob", "shall I?", kind="request", scope="build", expires_in=timedelta(minutes=5))
+    world.pass_time(minutes=5)
+    await world.tend()
+    return asked.message_id
+
+
+async def undeliverable(world: World, alice: Member, bob: Member) -> str:
+    world.kill(bob)
+    asked = await alice.send("bob", "shall I?", kind="request", scope="build", when_offline="refuse")
+    return asked.message_id
+
+
+async def evicted(world: World, alice: Member, bob: Member) -> str:
+    await bob.leave()
+    await world.process().join("bob", inbox_limit=1, inbox_overflow="first-in-first-out")
+    asked = await alice.send("bob", "shall I?", kind="request", scope="build")
+    await alice.send("bob", "fresh news")
+    return asked.message_id
+
+
+TROUBLES = pytest.mark.parametrize(
+    ("make", "trouble"),
+    [(expired, Trouble.EXPIRED), (undeliverable, Trouble.UNDELIVERABLE), (evicted, Trouble.EVICTED)],
+)
+Make = Callable[[World, Member, Member], Awaitable[str]]
+
+
+@TROUBLES
+@pytest.mark.parametrize("way", [TicketMove.ARCHIVE, TicketMove.WAIVE, TicketMove.FORCE])
+async def test_a_debt_in_trouble_stays_owed_with_its_reason_until_archived_waived_or_forced(
+    world: World, make: Make, trouble: Trouble, way: TicketMove
+) -> None:
+    alice, bob = await world.join("alice", "bob")
+    message_id = await make(world, alice, bob)
+    ticket = await world.ticket(message_id, "bob")
+    assert (ticket.state, ticket.trouble) == (OPEN, trouble)
+    verdict = await world.observer.gate("build")
+    assert [(t.id, t.trouble) for t in verdict.owed] == [(ticket.id, trouble)]
+    assert not verdict.passed
+    if way is TicketMove.ARCHIVE:
+        await world.services.dialogue.archive(ticket.message_id, bob.identity)
+    elif way is TicketMove.WAIVE:
+        await alice.waive(ticket.id)
+    else:
+        await alice.gate("build", force_because="it does not matter any more")
+    ticket = await world.ticket(message_id, "bob")
+    assert (ticket.state, ticket.close_reason, ticket.trouble) == (CLOSED, way, trouble)
+    assert (await world.observer.gate("build")).passed
+
+
+@TROUBLES
+async def test_a_debt_in_trouble_can_still_be_answered(world: World, make: Make, trouble: Trouble) -> None:
+    alice, bob = await world.join("alice", "bob")
+    message_id = await make(world, alice, bob)
+    (heir,) = await world.join("bob")
+    await heir.reply(message_id, "yes, late")
+    ticket = await world.ticket(message_id, "bob")
+    assert (ticket.state, ticket.trouble) == (ANSWERED, trouble)
+    assert (await waiting(alice))[-1] == "yes, late"
+
+
+@pytest.mark.parametrize(("make", "trouble"), [(expired, Trouble.EXPIRED), (evicted, Trouble.EVICTED)])
+async def test_the_asker_is_told_of_trouble_once(world: World, make: Make, trouble: Trouble) -> None:
+    alice, bob = await world.join("alice", "bob")
+    message_id = await make(world, alice, bob)
+    await world.tend()
+    (notice,) = await alice.inbox.peek()
+    assert (notice.message.kind, str(notice.sender)) == (Kind.UPDATE, "covey (space)")
+    assert (notice.message.in_reply_to, notice.message.thread) == (message_id, message_id)
+    assert str(trouble) in notice.text
+
+
+async def test_a_question_back_moves_the_debt_to_the_other_side_and_the_gate_counts_both(world: World) -> None:
+    alice, bob = await world.join("alice", "bob")
+    asked = await alice.send("bob", "shall I?", kind="request", scope="build", subject="merge")
+    back = await ask_back(world, bob, asked.message_id, "into which branch?")
+    first, second = await world.ticket(asked.message_id, "bob"), await world.ticket(back, "alice")
+    assert (first.state, first.awaits) == (OPEN, second.id)
+    assert [t.id for t in await alice.owed()] == [second.id]
+    assert [t.id for t in (await world.observer.gate("build")).owed] == [first.id, second.id]
+    await alice.reply(back, "main")
+    assert (await world.ticket(asked.message_id, "bob")).awaits is None  # the debt is home again
+    await bob.reply(asked.message_id, "yes")
+    assert len((await world.observer.gate("build")).answered) == 2
+    await alice.archive(back)
+    await bob.archive(asked.message_id)
+    assert (await world.observer.gate("build")).passed
+    assert [m.text for m in await world.observer.thread(back)] == ["shall I?", "into which branch?", "main", "yes"]
+
+
+async def test_waiving_is_for_the_asker_and_once(world: World) -> None:
+    alice, bob, carol = await world.join("alice", "bob", "carol")
+    asked = await alice.send("bob", "shall I?", kind="request")
+    ticket = await world.ticket(asked.message_id, "bob")
+    for stranger in (bob, carol):
+        with pytest.raises(NotYours):
+            await stranger.waive(ticket.id)
+    await alice.waive(ticket.id)
+    with pytest.raises(IllegalMove):
+        await alice.waive(ticket.id)
+
+
+async def test_a_withdrawn_request_is_owed_by_nobody(world: World) -> None:
+    alice, bob = await world.join("alice", "bob")
+    full = await world.process().join("bob", inbox_limit=1)
+    await alice.send(full.session.id, "it fills the second session's inbox")
+    asked = await alice.send("bob", "shall I?", kind="request", scope="build")
+    assert {d.state for d in asked.deliveries} == {DeliveryState.QUEUED, DeliveryState.REFUSED}
+    await alice.withdraw(asked.message_id)
+    assert (await world.ticket(asked.message_id, "bob")).close_reason is TicketMove.WITHDRAW
+    assert not await bob.owed()

@@ -1,0 +1,240 @@
+"""A world for scenarios: one machine, one space, processes that can be killed, and time that is turned by hand.
+
+Every process has services of its own over the same space, so that what one knows of another comes from the store alone.
+"""
+
+import asyncio
+from collections.abc import Callable, Collection, Coroutine, Sequence
+from typing import Literal, NamedTuple, TypeVar
+
+from covey.adapters.memory import MemoryBlobs, MemoryLiveness, MemorySearch, MemoryWakeups
+from covey.core.delivery import Delivery
+from covey.core.draft import Draft
+from covey.core.event import Action, Event
+from covey.core.identity import Identity
+from covey.core.ids import JOURNAL_TOPIC, MessageId, OfferId, Topic, parse_message_id, ticket_id
+from covey.core.message import Kind
+from covey.core.names import OPERATOR, AgentName, Scope
+from covey.core.offer import Offer
+from covey.core.parts import TextPart
+from covey.core.store_url import Engine, StoreUrl
+from covey.core.ticket import Ticket
+from covey.ports.files import LoadedFile
+from covey.ports.journal import EventFilter
+from covey.ports.store import Store, Survives, Transaction
+from covey.ports.wakeups import Wakeups
+from covey.services.offers import Showing
+from covey.services.recipients import SendPolicy
+from covey.services.space import Ports, Services, services
+from covey.surfaces.python.member import Member
+from covey.surfaces.python.receipt import GradeName
+from covey.surfaces.python.space import Space
+from covey.testing.clock import HandClock
+from covey.testing.ids import CountingIds
+
+T = TypeVar("T")
+
+LIMIT_S = 10.0
+"""How long anything may take before a scenario fails. The clock of the world stands still meanwhile."""
+
+RECHECK_S = 0.01
+"""How long a waiter that heard nothing sleeps before it looks for itself."""
+
+MINUTES = 60.0
+
+Ring = Callable[[Collection[Topic]], None]
+OpenStore = Callable[[Ring], Store]
+
+
+class NoFiles:
+    """A machine without files."""
+
+    async def load(self, path: str) -> LoadedFile:
+        raise FileNotFoundError(path)
+
+
+class Process(Space):
+    """A program that has the space open."""
+
+    def __init__(self, ports: Ports) -> None:
+        super().__init__(StoreUrl(Engine.MEMORY, "", {}), ())
+        self._ports = ports
+        self._services = services(ports, RECHECK_S)
+        self.store = ports.store
+
+
+class Snapshot(NamedTuple):
+    """Everything that a space knows at one moment."""
+
+    events: Sequence[Event]
+    records: Sequence[object]
+
+
+class World:
+    def __init__(self, open_store: OpenStore, wakeups: Wakeups | None = None) -> None:
+        self.clock = HandClock()
+        self.wakeups = wakeups or MemoryWakeups()
+        self.liveness = MemoryLiveness()
+        self._ids = CountingIds()
+        self._blobs = MemoryBlobs()
+        self._open_store = open_store
+        self._stores: list[Store] = []
+        self._processes: list[MemoryLiveness] = []
+        self.observer = self.process()
+        """A process that only looks, unless a scenario says otherwise."""
+
+    @property
+    def services(self) -> Services:
+        return self.observer.services
+
+    def process(self, wrap: Callable[[Store], Store] | None = None) -> Process:
+        """Start a process, with `wrap` around its store. It lives until it is killed."""
+        store = self._open_store(self.wakeups.ring)
+        self._stores.append(store)
+        store = wrap(store) if wrap else store
+        self._processes.append(self.liveness.another())
+        return Process(
+            Ports(
+                store=store,
+                wakeups=self.wakeups,
+                blobs=self._blobs,
+                search=MemorySearch(store),
+                liveness=self._processes[-1],
+                files=NoFiles(),
+                clock=self.clock,
+                ids=self._ids,
+            )
+        )
+
+    async def join(self, *names: str) -> Sequence[Member]:
+        """Let agents join, each in a process of its own."""
+        return [await self.process().join(name) for name in names]
+
+    def kill(self, *members: Member) -> None:
+        """Kill the processes of members: their locks are free from now on, and nobody is told."""
+        for member in members:
+            self.liveness.kill(member.session.holder)
+
+    async def restart(self) -> None:
+        """Let every process die, and begin again with what the store has kept."""
+        for process in self._processes:
+            process.close()
+        if self.observer.store.capabilities.survives is not Survives.NOTHING:
+            await self.close()
+        self.observer = self.process()
+
+    async def operator(self) -> Identity:
+        """Return the operator, by a token."""
+        by = self.services.identities
+        return await by.by_token(await by.create_token(OPERATOR, by.claim(AgentName("owner"))))
+
+    def pass_time(self, *, minutes: float = 0.0, seconds: float = 0.0) -> None:
+        """Let time pass. Nobody notices until they look."""
+        self.clock.advance(minutes * MINUTES + seconds)
+
+    async def tend(self) -> None:
+        """Let somebody write down what time and death have done."""
+        await self.services.upkeep.tend()
+
+    # ------------------------------------------------------------------------------------------ what is there
+
+    async def deliveries(self, message_id: str) -> Sequence[Delivery]:
+        """Return the copies of a message, by their numbers."""
+        return (await self.services.mail.receipt(parse_message_id(message_id))).deliveries
+
+    async def delivery(self, message_id: str) -> Delivery:
+        """Return the only copy of a message."""
+        (delivery,) = await self.deliveries(message_id)
+        return delivery
+
+    async def ticket(self, message_id: str, debtor: str) -> Ticket:
+        """Return what `debtor` owes, or owed, for a request."""
+        return await self.services.dialogue.ticket(ticket_id(parse_message_id(message_id), AgentName(debtor)))
+
+    async def is_owed(self, member: Member) -> Ticket:
+        """Wait until a member is owed an answer, and return what it is owed first."""
+
+        async def look() -> Ticket | None:
+            return next(iter(await self.services.dialogue.owed_to(member.name)), None)
+
+        ticket = await soon(self.services.waiting.until([JOURNAL_TOPIC], look, LIMIT_S))
+        assert ticket is not None
+        return ticket
+
+    async def offer(self, offer_id: OfferId) -> Offer:
+        """Return an offer, ended or not."""
+
+        async def operation(tx: Transaction) -> Offer | None:
+            return await tx.offers.get(offer_id)
+
+        offer = await self.observer.store.read(operation)
+        assert offer is not None
+        return offer
+
+    async def position(self) -> int:
+        """Return where the journal ends: unchanged means that nothing has happened."""
+        return await self.services.history.last()
+
+    async def events(
+        self, action: Action | None = None, *, after: int = 0, scope: str | None = None
+    ) -> Sequence[Event]:
+        """Return what the journal says, oldest first."""
+        wanted = EventFilter(action=action, scope=None if scope is None else Scope(scope))
+        return await self.services.history.read(after, 100_000, wanted)
+
+    async def snapshot(self) -> Snapshot:
+        """Return everything that the space knows."""
+        return await self.observer.store.read(_everything)
+
+    async def close(self) -> None:
+        while self._stores:
+            await self._stores.pop().close()
+
+
+async def _everything(tx: Transaction) -> Snapshot:
+    events = await tx.journal.read(0, 1_000_000)
+    records: list[object] = [*await tx.agents.all(), *await tx.sessions.current(), *await tx.tokens.all()]
+    for event in events:
+        if event.action is Action.MESSAGE_SENT and event.message_id is not None:
+            records.append(await tx.messages.get(event.message_id))
+            records.extend(await tx.deliveries.of_message(event.message_id))
+            records.extend(await tx.tickets.of_message(event.message_id))
+        elif event.action is Action.OFFER_MADE:
+            records.append(await tx.offers.get(OfferId(str(event.details["offer"]))))
+    return Snapshot(tuple(events), records)
+
+
+async def soon(awaited: Coroutine[object, object, T]) -> T:
+    """Return what a coroutine comes to; a scenario never waits for ever."""
+    async with asyncio.timeout(LIMIT_S):
+        return await awaited
+
+
+async def show(member: Member, turn: str = "turn", presentation: Literal["once", "until_handled"] = "once") -> Showing:
+    """Make an offer of what waits for a member; there must be something."""
+    showing = await member.offer(turn, presentation=presentation)
+    assert showing is not None, f"nothing waits for {member.name}"
+    return showing
+
+
+async def read(member: Member, grade: GradeName = "witnessed") -> Showing:
+    """Let a member's model read what waits for it, with evidence."""
+    showing = await show(member)
+    await member.confirm(showing.offer.id, grade, "the model's response")
+    return showing
+
+
+def texts(showing: Showing | None) -> Sequence[str]:
+    """Return what a showing says, in its order."""
+    return [item.message.text for item in showing.items] if showing else []
+
+
+async def waiting(member: Member) -> Sequence[str]:
+    """Return what waits in a member's inbox, without touching it."""
+    return [delivery.text for delivery in await member.inbox.peek()]
+
+
+async def ask_back(world: World, member: Member, request: str, text: str) -> MessageId:
+    """Ask the asker of a request something, in its thread."""
+    draft = Draft(Kind.REQUEST, (), (TextPart(text),), in_reply_to=parse_message_id(request), expects_reply=True)
+    return (await world.services.mail.send(draft, member.identity, SendPolicy())).message_id

@@ -1,0 +1,121 @@
+"""Debts in the corners: mail that was sent ahead, questions back that are refused, asks that are told of trouble."""
+
+from collections.abc import Sequence
+from datetime import timedelta
+
+import pytest
+
+from covey.adapters.memory import MemoryStore
+from covey.core.address import parse_address
+from covey.core.capacity import Capacity
+from covey.core.card import Card
+from covey.core.delivery import DeliveryState
+from covey.core.draft import Draft
+from covey.core.identity import Identity
+from covey.core.ids import MessageId, session_inbox, ticket_id
+from covey.core.message import Kind
+from covey.core.names import AgentName
+from covey.core.outcome import OutcomeKind
+from covey.core.parts import TextPart
+from covey.core.receipt import Receipt
+from covey.core.ticket import TicketMove, TicketState
+from covey.services.directory import Joined, JoinRequest
+from covey.services.recipients import SendPolicy
+from covey.testing.clock import HandClock
+from covey.testing.records import a_session_id
+from tests.properties.world import World, finish
+
+ANN, BOB = AgentName("ann"), AgentName("bob")
+PLAINLY = SendPolicy()
+AHEAD = SendPolicy(may_await_session=True)
+LATER = a_session_id(0xABC)
+
+
+class Space:
+    """A space in memory, with the few things that these tests do in it."""
+
+    def __init__(self) -> None:
+        self.clock = HandClock()
+        self.world = World(MemoryStore(), self.clock)
+        self.services = self.world.processes[0].services
+
+    def join(self, name: AgentName, **wishes: object) -> Joined:
+        return finish(self.services.directory.join(JoinRequest(name)._replace(**wishes)))
+
+    def send(
+        self, who: Identity, kind: Kind, to: Sequence[str], policy: SendPolicy = PLAINLY, **more: object
+    ) -> Receipt:
+        draft = Draft(
+            kind, tuple(parse_address(one) for one in to), (TextPart("text"),), expects_reply=kind is Kind.REQUEST
+        )
+        return finish(self.services.mail.send(draft._replace(**more), who, policy))
+
+    def waiting(self, member: Joined) -> list[MessageId]:
+        return [i.message.id for i in finish(self.services.mail.peek_inbox(session_inbox(member.session.id)))]
+
+
+@pytest.fixture
+def space() -> Space:
+    return Space()
+
+
+def test_a_request_that_was_sent_ahead_is_owed_once_its_session_is_there(space: Space) -> None:
+    ann = space.join(ANN).identity
+    request = space.send(ann, Kind.REQUEST, [LATER], AHEAD).message_id
+    assert finish(space.services.dialogue.owed_to(ANN)) == ()
+    bob = space.join(BOB, session_id=LATER)
+    assert space.waiting(bob) == [request]
+    assert [owed.id for owed in finish(space.services.dialogue.owed_by(BOB))] == [ticket_id(request, BOB)]
+    space.send(bob.identity, Kind.RESPONSE, [], in_reply_to=request)
+    assert finish(space.services.dialogue.ticket(ticket_id(request, BOB))).state is TicketState.ANSWERED
+
+
+def test_mail_that_was_sent_ahead_too_long_ago_is_not_taken_up(space: Space) -> None:
+    ann = space.join(ANN).identity
+    request = space.send(ann, Kind.REQUEST, [LATER], AHEAD).message_id
+    space.clock.advance(timedelta(minutes=11).total_seconds())
+    assert space.waiting(space.join(BOB, session_id=LATER)) == []
+    (copy,) = finish(space.services.mail.receipt(request)).deliveries
+    assert copy.state is DeliveryState.EXPIRED
+
+
+def test_an_agent_that_has_a_message_does_not_adopt_it_a_second_time(space: Space) -> None:
+    ann = space.join(ANN).identity
+    finish(space.services.directory.register(BOB, Card(), ann))
+    message = space.send(ann, Kind.NOTIFY, [BOB, LATER], AHEAD).message_id
+    assert space.waiting(space.join(BOB, session_id=LATER)) == [message]
+
+
+def test_a_question_back_that_is_refused_leaves_the_debt_where_it_is(space: Space) -> None:
+    ann = space.join(ANN, card=Card(allow_from=())).identity
+    bob = space.join(BOB).identity
+    request = space.send(ann, Kind.REQUEST, [BOB]).message_id
+    question = space.send(bob, Kind.REQUEST, [], in_reply_to=request)
+    assert [copy.state for copy in question.deliveries] == [DeliveryState.REFUSED]
+    assert finish(space.services.dialogue.ticket(ticket_id(request, BOB))).awaits is None
+
+
+def test_a_request_that_one_inbox_refused_and_the_other_gave_back_is_owed_by_nobody(space: Space) -> None:
+    ann = space.join(ANN).identity
+    space.join(BOB, capacity=Capacity(1))
+    space.send(ann, Kind.NOTIFY, [BOB])
+    space.join(BOB)
+    request = space.send(ann, Kind.REQUEST, [BOB])
+    assert {copy.state for copy in request.deliveries} == {DeliveryState.REFUSED, DeliveryState.QUEUED}
+    finish(space.services.mail.withdraw(request.message_id, ann))
+    ticket = finish(space.services.dialogue.ticket(ticket_id(request.message_id, BOB)))
+    assert (ticket.state, ticket.close_reason) == (TicketState.CLOSED, TicketMove.WITHDRAW)
+
+
+def test_an_ask_that_ends_in_trouble_takes_the_notice_of_it_and_leaves_other_updates(space: Space) -> None:
+    ann = space.join(ANN)
+    bob = space.join(BOB)
+    expires_at = space.clock.now() + timedelta(seconds=5)
+    request = space.send(ann.identity, Kind.REQUEST, [BOB], expires_at=expires_at).message_id
+    update = space.send(bob.identity, Kind.UPDATE, [], in_reply_to=request).message_id
+    space.clock.advance(6)
+    finish(space.services.upkeep.tend())
+    assert len(space.waiting(ann)) == 2
+    outcome = finish(space.services.asks.resume(ticket_id(request, BOB), ann.identity, 0))
+    assert outcome.kind is OutcomeKind.EXPIRED
+    assert space.waiting(ann) == [update]
