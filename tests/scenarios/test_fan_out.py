@@ -5,6 +5,7 @@ import pytest
 from covey.core.address import parse_address
 from covey.core.delivery import DeliveryState
 from covey.core.draft import Draft
+from covey.core.errors import DeliveryUnknown, SessionEnded
 from covey.core.ids import MessageId, session_inbox
 from covey.core.message import Kind
 from covey.core.parts import TextPart
@@ -146,6 +147,17 @@ async def test_a_task_whose_session_dies_can_be_claimed_by_another(world: World)
     await world.tend()
     assert (await world.delivery(task)).is_parked
     assert await world.services.claims.claim(task, second.identity) is not None
+
+
+async def test_a_session_that_is_dead_or_of_another_agent_claims_nothing(world: World) -> None:
+    alice, bob, carol = await world.join("alice", "bob", "carol")
+    task = await handed_over(world, alice)
+    with pytest.raises(DeliveryUnknown):
+        await world.services.claims.claim(task, carol.identity)
+    world.kill(bob)
+    with pytest.raises(SessionEnded):
+        await world.services.claims.claim(task, bob.identity)
+    assert (await world.delivery(task)).is_parked
 
 
 async def test_a_task_is_not_adopted_by_a_session_that_joins(world: World) -> None:

@@ -90,6 +90,29 @@ async def test_heartbeats_renew_a_live_offer(world: World) -> None:
     assert (await world.delivery(receipt.message_id)).state is QUEUED
 
 
+async def test_a_heartbeat_renews_a_lease_for_as_long_as_it_was_made(world: World) -> None:
+    alice, bob = await world.join("alice", "bob")
+    await alice.send("bob", "hi")
+    showing = await bob.offer("turn", lease=timedelta(minutes=1))
+    assert showing is not None
+    for _ in range(3):
+        world.pass_time(seconds=50)
+        await bob.heartbeat()
+        assert (await world.offer(showing.offer.id)).lease_until == world.clock.now() + timedelta(minutes=1)
+
+
+async def test_a_heartbeat_ends_offers_that_hold_nothing_and_evidence_for_them_still_counts(world: World) -> None:
+    alice, bob = await world.join("alice", "bob")
+    receipt = await alice.send("bob", "I began")
+    first = await show(bob, "turn-1", "until_handled")
+    await bob.confirm(first.offer.id, "inferred", "an event")
+    again = [await show(bob, f"turn-{n}", "until_handled") for n in (2, 3)]
+    await bob.heartbeat()
+    assert all([(await world.offer(showing.offer.id)).ended_at for showing in again])
+    await bob.confirm(again[0].offer.id, "witnessed", "the nonce of turn-2 stands in the transcript")
+    assert await receipt.until("in_context", grade="witnessed", timeout=0)
+
+
 async def test_a_heartbeat_does_not_revive_an_offer_whose_lease_has_ended(world: World) -> None:
     alice, bob = await world.join("alice", "bob")
     receipt = await alice.send("bob", "hi")
