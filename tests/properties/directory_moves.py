@@ -108,7 +108,7 @@ class DirectoryMoves(Twins):
         """Look who is there; now and then close the roster, or open it again."""
         self.both(lambda services: services.directory.agents())
         if closed is not None:
-            self.both(lambda services: services.roster.close(self.actor(who), closed=closed))
+            self.both(lambda services: services.policies.close_roster(self.actor(who), closed=closed))
 
     def _join(self, wish: JoinRequest, process: int) -> None:
         joined = self.both(lambda services: services.directory.join(wish), process)

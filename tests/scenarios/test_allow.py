@@ -37,6 +37,31 @@ async def test_a_sender_outside_allow_from_is_not_delivered_and_its_receipt_says
     assert await waiting(alice) == []  # told by the receipt, and not by mail
 
 
+async def test_where_it_is_switched_on_a_refused_sender_finds_a_rejection_in_its_inbox(world: World) -> None:
+    (alice,) = await world.join("alice")
+    await world.process().join("bob", card={"allow_from": ["carol"]})
+    operator = await world.operator()
+    await world.services.policies.tell_unauthorized(operator)
+    receipt = await alice.send("bob", "hi")
+    refusal(receipt)
+    (notice,) = await alice.inbox.peek()
+    assert notice.message.kind is Kind.UPDATE
+    assert notice.message.in_reply_to == receipt.message_id
+    assert str(notice.sender) == "covey (space)"
+    assert notice.text == "Your message to bob was rejected: unauthorized."
+    await world.services.policies.tell_unauthorized(operator, told=False)
+    refusal(await alice.send("bob", "hi again"))
+    assert len(await alice.inbox.peek()) == 1
+
+
+async def test_the_operator_passes_the_allow_rules(world: World) -> None:
+    bob = await world.process().join("bob", card={"allow_from": ["carol"]})
+    draft = Draft(Kind.NOTIFY, (parse_address("bob"),), (TextPart("stop"),))
+    receipt = await world.services.mail.send(draft, await world.operator(), SendPolicy())
+    assert not receipt.refused
+    assert await waiting(bob) == ["stop"]
+
+
 async def test_a_sender_may_send_only_to_its_allowed_delegates(world: World) -> None:
     alice = await world.process().join("alice", card={"allowed_delegates": ["carol"]})
     bob, carol = await world.join("bob", "carol")

@@ -1,6 +1,7 @@
 """Dialogue: ids, kinds, subjects, recipients, the archive and threads."""
 
 import re
+from datetime import timedelta
 
 import pytest
 
@@ -11,6 +12,7 @@ from covey.core.ids import parse_message_id
 from covey.core.message import Kind
 from covey.core.names import parse_scope, parse_subject
 from covey.core.parts import TextPart
+from covey.core.ticket import TicketState
 from covey.ports.ledger import MessageFilter
 from covey.services.recipients import SendPolicy
 from covey.surfaces.python.member import Member
@@ -122,11 +124,11 @@ async def test_an_unknown_recipient_is_named_with_the_ones_that_are_close(world:
 async def test_a_closed_roster_keeps_unknown_names_out_whatever_the_send_says(world: World) -> None:
     (alice,) = await world.join("alice")
     await alice.send("early", "hi", when_unknown="register")
-    await world.services.roster.close(alice.identity)
+    await world.services.policies.close_roster(alice.identity)
     with pytest.raises(RecipientUnknown):
         await alice.send("late", "hi", when_unknown="register")
     await alice.send("early", "hi again")
-    await world.services.roster.close(alice.identity, closed=False)
+    await world.services.policies.close_roster(alice.identity, closed=False)
     await alice.send("late", "hi", when_unknown="register")
 
 
@@ -204,3 +206,24 @@ async def test_the_thread_of_any_message_is_the_whole_chain_in_causal_order(worl
     assert [m.text for m in thread] == [*expected, "5"]
     assert thread[-1].id == last.message_id
     assert {m.thread for m in thread} == {parse_message_id(ids[0])}
+
+
+@pytest.mark.requirement("ledger.tickets")
+async def test_an_expired_request_can_be_archived_before_anyone_has_written_down_that_it_expired(world: World) -> None:
+    alice, bob = await world.join("alice", "bob")
+    receipt = await alice.send("bob", "quick?", kind="request", expires_in=timedelta(minutes=1))
+    with pytest.raises(NotAnswered):
+        await bob.archive(receipt.message_id)
+    world.pass_time(minutes=2)
+    await bob.archive(receipt.message_id)
+    assert (await world.ticket(receipt.message_id, "bob")).state is TicketState.CLOSED
+
+
+@pytest.mark.requirement("ledger.tickets")
+async def test_a_question_back_is_a_request_in_reply_to_the_question(world: World) -> None:
+    alice, bob = await world.join("alice", "bob")
+    asked = await alice.send("bob", "format this", kind="request")
+    back = await bob.send("alice", "which style?", kind="request", in_reply_to=asked.message_id)
+    assert (await world.ticket(asked.message_id, "bob")).awaits == f"{back.message_id}@alice"
+    await alice.reply(back.message_id, "the usual")
+    assert (await world.ticket(asked.message_id, "bob")).awaits is None

@@ -120,3 +120,10 @@ async def test_the_sender_is_set_by_the_space_and_not_by_the_caller(world: World
     await alice.send("bob", "hi", metadata={"from": "operator", "sender": "operator"})
     (found,) = await bob.inbox.peek()
     assert found.sender == alice.identity
+
+
+async def test_an_agent_s_token_makes_no_tokens(world: World) -> None:
+    identities = world.services.identities
+    token = await identities.create_token(AgentName("hub"), identities.claim(AgentName("owner")))
+    with pytest.raises(IdentityRefused):
+        await identities.create_token(OPERATOR, await identities.by_token(token))

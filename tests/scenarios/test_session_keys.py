@@ -2,9 +2,9 @@
 
 import pytest
 
-from covey.core.errors import SessionEnded
+from covey.core.errors import IdentityRefused, LabelAmbiguous, SessionUnknown
 from covey.core.ids import SessionId
-from covey.core.names import AgentName
+from covey.core.names import AgentName, Label
 from covey.core.session import Session
 from covey.core.session_key import SessionKey, parse_session_key
 from covey.services.directory import JoinRequest
@@ -89,11 +89,25 @@ async def test_a_session_s_id_is_used_once(world: World) -> None:
     bob = await world.process().join("bob", session_id=own)
     assert bob.session.id == SessionId(own)
     before = await world.position()
-    with pytest.raises(SessionEnded):
+    with pytest.raises(IdentityRefused):
         await world.process().join("bob", session_id=own)
     await bob.leave()
     after = await world.position()
-    with pytest.raises(SessionEnded):
+    with pytest.raises(IdentityRefused):
         await world.process().join("bob", session_id=own)
     assert after > before
     assert await world.position() == after
+
+
+async def test_a_label_names_one_live_session_or_says_which_it_could_mean(world: World) -> None:
+    directory = world.services.directory
+    with pytest.raises(SessionUnknown):
+        await directory.labelled(Label("security"))
+    one = await world.process().join("bob", label="security")
+    assert (await directory.labelled(Label("security"))).id == one.session.id
+    two = await world.process().join("carol", label="security")
+    with pytest.raises(LabelAmbiguous) as raised:
+        await directory.labelled(Label("security"))
+    assert raised.value.details["keys"] == [str(one.session.key), str(two.session.key)]
+    world.kill(one)
+    assert (await directory.labelled(Label("security"))).id == two.session.id

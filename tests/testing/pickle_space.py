@@ -42,9 +42,9 @@ class PickleStore:
             self._ring(topics)
         return result
 
-    async def read(self, operation: Operation[T]) -> T:
+    async def read(self, operation: Operation[T], *, is_long: bool = False) -> T:
         with self._locked():
-            return await self._load().read(operation)
+            return await self._load().read(operation, is_long=is_long)
 
     async def close(self) -> None:
         self._is_closed = True

@@ -51,8 +51,9 @@ def refusal(
     message: Message, recipient: Recipient, sender: Card, is_due: bool, *, is_reply: bool = False
 ) -> Refusal | None:
     """Return why `recipient` must not get `message`, or None. What is due (an answer to an open ticket, an update of
-    one's own task) always passes the allow rules; a reply to the sender is no relay and closes no circle."""
-    if not is_due:
+    one's own task) always passes the allow rules, and so does the operator; a reply to the sender is no relay and
+    closes no circle."""
+    if not is_due and not message.sender.is_operator:
         if not allows(sender.allowed_delegates, recipient.agent):
             return Refusal(
                 RefusalCode.NOT_ALLOWED, f"{message.sender.agent} may not send to {recipient.agent} (allowed_delegates)"

@@ -91,9 +91,9 @@ class Store(Protocol):
         """
         ...
 
-    async def read(self, operation: Operation[T]) -> T:
+    async def read(self, operation: Operation[T], *, is_long: bool = False) -> T:
         """Run `operation` on one consistent view that holds at least all that was committed before the call. It must
-        not write."""
+        not write. `is_long` means the same as for `commit`."""
         ...
 
     async def close(self) -> None:

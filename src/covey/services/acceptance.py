@@ -17,7 +17,8 @@ from covey.ports.presence import Liveness
 from covey.services.act import Act, shift
 from covey.services.answers import apply_answer, apply_question_back, debts_of, is_due, settle_answered
 from covey.services.filing import file
-from covey.services.notices import report_trouble
+from covey.services.notices import report_trouble, report_unauthorized
+from covey.services.policies import TELL_UNAUTHORIZED, is_on
 from covey.services.recipients import SendPolicy, Unregistered, introduce, recipients
 from covey.services.steady import SteadyLiveness
 
@@ -41,6 +42,7 @@ class Acceptance:
         is_reply = answered is not None and message.trace == answered.trace
         deliveries: list[Delivery] = []
         tickets: list[Ticket] = []
+        unauthorized: list[AgentName] = []
         for recipient in await recipients(act, message.to, message.sender.agent, policy, liveness):
             n = len(deliveries) + 1
             if isinstance(recipient, Unregistered):
@@ -55,6 +57,8 @@ class Acceptance:
                 else await self._deliveries(act, message, recipient, policy, answered, due, n, liveness)
             )
             deliveries.extend(lines)
+            if refused is not None and refused.code is RefusalCode.NOT_ALLOWED:
+                unauthorized.append(recipient.agent)
             if message.expects_reply:
                 tickets.append(new_ticket(message, recipient.agent, [line.state for line in lines], act.now))
         receipt = await file(act, message, document, deliveries, tickets)
@@ -63,6 +67,9 @@ class Acceptance:
             await settle_answered(act, message, answered)
         elif tickets and debts:
             await apply_question_back(act, message, tickets)
+        if unauthorized and await is_on(act.tx, TELL_UNAUTHORIZED):
+            for agent in unauthorized:
+                await report_unauthorized(act, message, agent, self._ids, liveness)
         return receipt
 
     async def _deliveries(

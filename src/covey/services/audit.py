@@ -24,7 +24,7 @@ class Audit:
     async def check(self) -> Sequence[Disagreement]:
         """Return every point on which the space contradicts itself, over one consistent view; none, where all is
         well."""
-        return await self._store.read(_examine)
+        return await self._store.read(_examine, is_long=True)
 
 
 async def _examine(tx: Transaction) -> Sequence[Disagreement]:

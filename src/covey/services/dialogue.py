@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from covey.core.authority import check_recipient, check_sender
-from covey.core.delivery import WAITING, Move
+from covey.core.delivery import WAITING, DeliveryState, Move, state_at
 from covey.core.errors import AlreadyArchived, DeliveryUnknown, Invalid, NotAnswered, TicketUnknown
 from covey.core.event import Action
 from covey.core.gate import Verdict, verdict
@@ -40,7 +40,7 @@ class Dialogue:
             message = await known_message(tx, message_id)
             return await tx.messages.thread(message.thread)
 
-        return await self._store.read(operation)
+        return await self._store.read(operation, is_long=True)
 
     async def find(self, wanted: MessageFilter, limit: int = 100) -> Sequence[Message]:
         """Return the newest messages of a scope, a subject, a kind, a sender or a time, oldest of them first."""
@@ -48,7 +48,7 @@ class Dialogue:
         async def operation(tx: Transaction) -> Sequence[Message]:
             return await tx.messages.find(wanted, limit)
 
-        return await self._store.read(operation)
+        return await self._store.read(operation, is_long=True)
 
     async def owed_by(self, agent: AgentName) -> Sequence[Ticket]:
         """Return the answers that an agent owes, oldest first."""
@@ -93,7 +93,9 @@ class Dialogue:
                 raise AlreadyArchived(message_id)
             ticket = await tx.tickets.get(ticket_id(message_id, agent))
             if ticket is not None and ticket.state is not TicketState.CLOSED:
-                if ticket.state is TicketState.OPEN and ticket.trouble is None:
+                states = {state_at(copy, act.now) for copy in copies}
+                has_expired = DeliveryState.EXPIRED in states and not states & WAITING
+                if ticket.state is TicketState.OPEN and ticket.trouble is None and not has_expired:
                     raise NotAnswered(message_id)
                 await shift_ticket(act, ticket, TicketMove.ARCHIVE)
             for copy in copies:

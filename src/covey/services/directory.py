@@ -102,8 +102,8 @@ class Directory:
             if agent is None or (wish.card is not None and wish.card != agent.card):
                 agent = await _register(act, name, wish.card or Card())
             live = await live_sessions(act, name, self._liveness)
-            if (known := await tx.sessions.get(session_id)) is not None:
-                raise SessionEnded(session_id, known.end_reason or "the id is in use")
+            if await tx.sessions.get(session_id) is not None:
+                raise IdentityRefused(f"the session id {session_id} has been used before")
             session = Session(
                 id=session_id,
                 key=_key(name, session_id, wish.parent, live),
@@ -191,7 +191,7 @@ class Directory:
                     sessions.setdefault(session.agent, []).append(session)
             return [view_of(agent, sessions.get(agent.name, ())) for agent in await tx.agents.all()]
 
-        return await self._store.read(operation)
+        return await self._store.read(operation, is_long=True)
 
     async def agent(self, name: AgentName) -> AgentView:
         """Return one agent as it is now."""

@@ -28,7 +28,7 @@ class History:
         async def operation(tx: Transaction) -> Sequence[Event]:
             return await tx.journal.read(after, limit, wanted)
 
-        return await self._store.read(operation)
+        return await self._store.read(operation, is_long=True)
 
     async def last(self) -> int:
         """Return the position of the newest event."""

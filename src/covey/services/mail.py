@@ -31,6 +31,10 @@ PAGE: Final = 64
 """How many deliveries are read at a time where one that fits is looked for."""
 
 
+FEW: Final = 64
+"""So many deliveries are read in the time that it takes to hand the read to another thread."""
+
+
 class Item(NamedTuple):
     """A delivery with its message, and its state as a reader sees it now."""
 
@@ -120,7 +124,7 @@ class Mail:
             inboxes = [parked_inbox(agent), *(session.inbox for session in await tx.sessions.of_agent(agent))]
             return await self._items(tx, inboxes, wanted or InboxFilter(), 0, limit)
 
-        return await self._store.read(operation)
+        return await self._store.read(operation, is_long=True)
 
     async def peek_inbox(
         self, inbox: InboxId, wanted: InboxFilter | None = None, after: int = 0, limit: int = 1000
@@ -130,7 +134,7 @@ class Mail:
         async def operation(tx: Transaction) -> Sequence[Item]:
             return await self._items(tx, [inbox], wanted or InboxFilter(), after, limit)
 
-        return await self._store.read(operation)
+        return await self._store.read(operation, is_long=limit > FEW)
 
     async def settle(self, message_id: MessageId, actor: Identity, reason: str = "handled") -> Receipt:
         """Mark the actor's copies of a message as handled. A debt it carries stays owed."""

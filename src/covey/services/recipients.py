@@ -17,10 +17,8 @@ from covey.core.session_key import SessionKey, parse_session_key
 from covey.core.similar import closest
 from covey.ports.presence import Liveness
 from covey.services.act import Act, journal
+from covey.services.policies import CLOSED_ROSTER, is_on
 from covey.services.presence import live_sessions
-
-CLOSED_ROSTER = "closed-roster"
-"""The setting that makes the agents known so far the only ones that can be written to."""
 
 
 class WhenUnknown(StrEnum):
@@ -92,7 +90,7 @@ async def _known(act: Act, name: AgentName, policy: SendPolicy) -> Agent:
     agent = await act.tx.agents.get(name)
     if agent is not None:
         return agent
-    is_closed = await act.tx.settings.get(CLOSED_ROSTER) == "true"
+    is_closed = await is_on(act.tx, CLOSED_ROSTER)
     if policy.when_unknown is WhenUnknown.REFUSE or is_closed or name == SPACE:
         raise RecipientUnknown(name, closest(name, [known.name for known in await act.tx.agents.all()]))
     return await introduce(act, name)

@@ -21,7 +21,7 @@ from covey.services.history import History
 from covey.services.identities import Identities
 from covey.services.mail import Mail
 from covey.services.offers import Offers
-from covey.services.roster import Roster
+from covey.services.policies import Policies
 from covey.services.upkeep import Upkeep
 from covey.services.waiting import RECHECK_SECONDS, Waiting
 
@@ -49,7 +49,7 @@ class Services(NamedTuple):
     identities: Identities
     history: History
     attachments: Attachments
-    roster: Roster
+    policies: Policies
     upkeep: Upkeep
     audit: Audit
     waiting: Waiting
@@ -73,7 +73,7 @@ def services(ports: Ports, recheck: float = RECHECK_SECONDS) -> Services:
         identities=Identities(ports.store, ports.clock, ports.ids),
         history=History(ports.store, ports.search),
         attachments=Attachments(ports.blobs, ports.files),
-        roster=Roster(ports.store, ports.clock),
+        policies=Policies(ports.store, ports.clock),
         upkeep=upkeep,
         audit=Audit(ports.store),
         waiting=waiting,

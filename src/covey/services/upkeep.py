@@ -59,7 +59,7 @@ class Upkeep:
             for agent in dict.fromkeys(s.agent for s in await tx.sessions.current()):
                 await live_sessions(act, agent, self._liveness)
 
-        dead = await self._store.read(look)
+        dead = await self._store.read(look, is_long=True)
         if dead:
             await self._store.commit(operation, is_long=True)
         return len(dead)

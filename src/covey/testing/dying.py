@@ -63,9 +63,9 @@ class DyingStore:
         self._die_at(Death(number, Moment.AFTER))
         return result
 
-    async def read(self, operation: Operation[T]) -> T:
+    async def read(self, operation: Operation[T], *, is_long: bool = False) -> T:
         self._refuse_when_dead()
-        return await self._store.read(operation)
+        return await self._store.read(operation, is_long=is_long)
 
     async def close(self) -> None:
         """Close the store beneath, dead or not: a test wants its files back."""

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from covey.adapters.doorbell import ear
 from covey.adapters.doorbell.folders import space_folder, topic_name
 from covey.adapters.doorbell.listen import DoorbellWakeups
 from covey.adapters.doorbell.ring import DoorbellRinger
@@ -154,8 +155,20 @@ async def test_a_bell_hears_again_what_it_listens_to_again(place: Place) -> None
         async with wakeups.listen([A]) as bell:
             wakeups.ring([A])
             assert await bell.wait(LIMIT_S)
-        assert place.links("a") == []
+        assert len(place.links("a")) == 1  # for a while, because the next bell is likely to come soon
         assert len(place.sockets()) == 1
+    await wakeups.close()
+    assert place.links("a") == []
+
+
+async def test_a_topic_without_bells_is_forgotten_after_a_while(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ear, "LINGER_S", 0.0)
+    wakeups = place.wakeups()
+    async with wakeups.listen([A]):
+        assert len(place.links("a")) == 1
+    async with asyncio.timeout(LIMIT_S):
+        while place.links("a"):  # noqa: ASYNC110 - the timer runs on this loop
+            await asyncio.sleep(0)
     await wakeups.close()
 
 

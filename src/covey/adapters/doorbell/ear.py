@@ -7,6 +7,10 @@ from typing import Final
 
 from covey.adapters.doorbell.door import Door
 
+LINGER_S: Final = 1.0
+"""How long a topic stays linked when its last bell has gone: who waits for one message often waits for the next, and
+taking a link away and making it again costs more than all else in between."""
+
 _QUEUE_LENGTH: Final = Path("/proc/sys/net/unix/max_dgram_qlen")
 _FEWEST_QUEUED: Final = 10
 """What a socket takes unread on systems that do not tell: never more than they do."""
@@ -43,6 +47,7 @@ class Ear:
         self._space = space
         self._door: Door | None = Door(runtime, space)
         self._bells: dict[str, set[DoorbellBell]] = {}
+        self._lingering: dict[str, asyncio.TimerHandle] = {}
         self._room = _queue_length() + 1
         self.loop: asyncio.AbstractEventLoop | None = None
 
@@ -68,7 +73,7 @@ class Ear:
         for topic in bell.topics:
             self._bells.setdefault(topic, set()).add(bell)
         try:
-            self._link(bell.topics)
+            self._link([topic for topic in bell.topics if not self._has_lingered(topic)])
         except FileNotFoundError:
             self._move()
 
@@ -80,8 +85,7 @@ class Ear:
             bells.discard(bell)
             if not bells:
                 del self._bells[topic]
-                if self._door is not None:
-                    self._door.unlink(topic)
+                self._linger(topic)
 
     def mend(self, bell: DoorbellBell) -> None:
         """Put back what a cleaner of temporary folders took away. It is worth a look whenever nothing has rung."""
@@ -95,9 +99,31 @@ class Ear:
         except OSError:
             return  # nothing rings then; whoever waits looks by itself as well
 
+    def _linger(self, topic: str) -> None:
+        if self.loop is not None and not self.loop.is_closed():
+            self._lingering[topic] = self.loop.call_later(LINGER_S, self._unlink, topic)
+        else:
+            self._unlink(topic)
+
+    def _has_lingered(self, topic: str) -> bool:
+        """Tell whether the topic is still linked, and keep it so."""
+        handle = self._lingering.pop(topic, None)
+        if handle is None:
+            return False
+        handle.cancel()
+        return True
+
+    def _unlink(self, topic: str) -> None:
+        self._lingering.pop(topic, None)
+        if self._door is not None:
+            self._door.unlink(topic)
+
     def close(self) -> None:
         """Hear nothing any more; call it on the loop, unless that is closed."""
         self.detach()
+        for handle in self._lingering.values():
+            handle.cancel()
+        self._lingering.clear()
         if self._door is not None:
             self._door.close()
             self._door = None

@@ -48,7 +48,8 @@ class MemoryStore:
             self._ring(rung)
         return result
 
-    async def read(self, operation: Operation[T]) -> T:
+    async def read(self, operation: Operation[T], *, is_long: bool = False) -> T:
+        del is_long
         with self._turn():
             return finish(operation(self._transaction))
 

@@ -10,6 +10,7 @@ from covey.adapters.sqlite.trouble import BUSY_LIMIT_S
 from covey.adapters.sqlite.turnstile import Turnstile
 from covey.adapters.sqlite.write_lane import WriteLane
 from covey.adapters.sqlite.writer import Ring, Writer, ring_nobody
+from covey.core.errors import StoreClosed
 from covey.ports.store import Capabilities, Operation
 
 T = TypeVar("T")
@@ -47,9 +48,12 @@ class GroupCommit:
         self._synchronous: Synchronous = synchronous
         self._forks = _forks
         writer = Writer(connect(self.path, synchronous), self.path, Turnstile(self.path), ring)
+        self._reader = Reader(connect(self.path, synchronous), self.path)
+        """For short reads, which take less time than handing them to another thread and back."""
         reader = Reader(connect(self.path, synchronous), self.path)
         self._writes = WriteLane(self.path, writer, limit_s)
-        self._reads = Lane(self.path, reader.together, reader.close, limit_s)
+        self._long_reads = Lane(self.path, reader.together, reader.close, limit_s)
+        self._is_closed = False
 
     @property
     def capabilities(self) -> Capabilities:
@@ -59,13 +63,21 @@ class GroupCommit:
         self._check_process()
         return await self._writes.run(operation, is_long=is_long)
 
-    async def read(self, operation: Operation[T]) -> T:
+    async def read(self, operation: Operation[T], *, is_long: bool = False) -> T:
         self._check_process()
-        return await self._reads.run(operation)
+        if self._is_closed:
+            raise StoreClosed
+        if is_long:
+            return await self._long_reads.run(operation)
+        return self._reader.alone(operation)
 
     async def close(self) -> None:
+        if self._is_closed:
+            return
+        self._is_closed = True
         await self._writes.close()
-        await self._reads.close()
+        await self._long_reads.close()
+        self._reader.close()
 
     def _check_process(self) -> None:
         if self._forks != _forks:

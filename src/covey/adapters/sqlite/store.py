@@ -50,7 +50,8 @@ class SqliteStore:
         finally:
             self._is_running = False
 
-    async def read(self, operation: Operation[T]) -> T:
+    async def read(self, operation: Operation[T], *, is_long: bool = False) -> T:
+        del is_long
         self._begin()
         try:
             return self._reader.alone(operation)

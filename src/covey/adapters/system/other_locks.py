@@ -65,10 +65,10 @@ class OtherLocks:
             return self._look(name)
 
     def sweep(self, after: str) -> None:
-        """Remove files of dead processes, a few at a time: the next ones after a random name, so that each has its
-        turn."""
-        names = (file.removesuffix(own_locks.SUFFIX) for file in os.listdir(self._folder))
-        for name in sorted(name for name in names if name > after)[:_MOST_SWEPT]:
+        """Remove files of dead processes, a few at a time: the next ones after a random name, and after the last the
+        first, so that each has its turn."""
+        names = [file.removesuffix(own_locks.SUFFIX) for file in os.listdir(self._folder)]
+        for name in sorted(names, key=lambda name: (name <= after, name))[:_MOST_SWEPT]:
             self.is_held(name)
 
     def forget(self) -> None:

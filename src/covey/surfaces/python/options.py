@@ -32,6 +32,8 @@ class MessageOptions(TypedDict, total=False):
     """A data part beside the text."""
     files: Sequence[FilePart]
     """Snapshots made by `attach`."""
+    in_reply_to: str
+    """The id of the message that a request or notify takes up, in its thread: a question back, a remark."""
     relaying: str
     """The id of the message that this one passes on; it spends a hop of it."""
     correlation_id: str
@@ -80,6 +82,7 @@ def _with_options(draft: Draft, options: MessageOptions, clock: Clock) -> Draft:
         expires_at = _from_now(duration(options["expires_in"], "expires_in"), clock)
     return draft._replace(
         id=parse_message_id(options["id"]) if "id" in options else None,
+        in_reply_to=parse_message_id(options["in_reply_to"]) if "in_reply_to" in options else draft.in_reply_to,
         subject=parse_subject(options["subject"]) if "subject" in options else None,
         scope=parse_scope(options["scope"]) if "scope" in options else None,
         round=whole(options["round"], "round") if "round" in options else None,

@@ -1,0 +1,42 @@
+"""Policies: what holds for a whole space, set once and journalled."""
+
+from typing import Final
+
+from covey.core.event import Action
+from covey.core.identity import Identity
+from covey.ports.clock import Clock
+from covey.ports.store import Store, Transaction
+from covey.services.act import Act, journal
+
+CLOSED_ROSTER: Final = "closed-roster"
+"""The agents known so far are the only ones that can be written to."""
+
+TELL_UNAUTHORIZED: Final = "tell-unauthorized"
+"""A sender that a recipient does not take mail from is told so in its inbox, not only in its receipt."""
+
+
+class Policies:
+    def __init__(self, store: Store, clock: Clock) -> None:
+        self._store = store
+        self._clock = clock
+
+    async def close_roster(self, actor: Identity, *, closed: bool = True) -> None:
+        """Close the roster, or open it again. Joining stays possible; writing to an unknown name does not."""
+        await self._switch(CLOSED_ROSTER, closed, actor)
+
+    async def tell_unauthorized(self, actor: Identity, *, told: bool = True) -> None:
+        """Let senders that are not allowed find a rejection in their inboxes too, or not."""
+        await self._switch(TELL_UNAUTHORIZED, told, actor)
+
+    async def _switch(self, setting: str, value: bool, actor: Identity) -> None:
+        async def operation(tx: Transaction) -> None:
+            await tx.settings.put(setting, "true" if value else "false")
+            act = Act(tx, actor, self._clock.now())
+            await journal(act, Action.SETTING_CHANGED, setting=setting, value=value)
+
+        await self._store.commit(operation)
+
+
+async def is_on(tx: Transaction, setting: str) -> bool:
+    """Tell whether a policy is switched on."""
+    return await tx.settings.get(setting) == "true"
