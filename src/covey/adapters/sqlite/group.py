@@ -5,6 +5,7 @@ from typing import TypeVar
 
 from covey.adapters.sqlite.connection import Synchronous, absolute, capabilities, connect
 from covey.adapters.sqlite.lane import Lane
+from covey.adapters.sqlite.log_sync import LogSync, no_sync
 from covey.adapters.sqlite.reader import Reader
 from covey.adapters.sqlite.trouble import BUSY_LIMIT_S
 from covey.adapters.sqlite.turnstile import Turnstile
@@ -47,7 +48,9 @@ class GroupCommit:
         self.path = absolute(path)
         self._synchronous: Synchronous = synchronous
         self._forks = _forks
-        writer = Writer(connect(self.path, synchronous), self.path, Turnstile(self.path), ring)
+        self._log = LogSync(self.path)
+        sync = self._log if synchronous == "full" else no_sync
+        writer = Writer(connect(self.path, "normal"), self.path, Turnstile(self.path), ring, sync=sync)
         self._reader = Reader(connect(self.path, synchronous), self.path)
         """For short reads, which take less time than handing them to another thread and back."""
         reader = Reader(connect(self.path, synchronous), self.path)
@@ -78,6 +81,7 @@ class GroupCommit:
         await self._writes.close()
         await self._long_reads.close()
         self._reader.close()
+        self._log.close()
 
     def _check_process(self) -> None:
         if self._forks != _forks:

@@ -123,8 +123,8 @@ class WriteLane:
         if error is not None:
             _fail(batch, error)
         self._batch = ()
-        self._is_busy = False
         settle(batch)
+        self._is_busy = False
         if self._queue and not self._is_starting:
             self._is_starting = True
             cast(Loop, self._loop).call_soon(self._start)

@@ -15,6 +15,7 @@ import apsw
 from covey.adapters.sqlite.access import Access, on_one_cursor
 from covey.adapters.sqlite.counts import write_counts
 from covey.adapters.sqlite.known import Known
+from covey.adapters.sqlite.log_sync import no_sync
 from covey.adapters.sqlite.operations import Job
 from covey.adapters.sqlite.statements import statements
 from covey.adapters.sqlite.transaction import SqliteTransaction
@@ -49,12 +50,19 @@ class Writer:
     """Writes on one connection, on one thread at a time."""
 
     def __init__(
-        self, connection: apsw.Connection, path: str, turnstile: Turnstile, ring: Ring, known: Known | None = None
+        self,
+        connection: apsw.Connection,
+        path: str,
+        turnstile: Turnstile,
+        ring: Ring,
+        known: Known | None = None,
+        sync: Callable[[], None] = no_sync,
     ) -> None:
         self._connection = connection
         self._path = path
         self._turnstile = turnstile
         self._ring = ring
+        self._sync = sync
         self._known = known or Known()
         self._execute = on_one_cursor(connection)
         self._access = Access(self._execute, self._execute, self._known)
@@ -116,7 +124,8 @@ class Writer:
             raise
 
     def commit(self) -> None:
-        """Make what was run durable, let the next process pass, and ring. What fails is undone."""
+        """Commit what was run, let the next process pass, wait for the disk, and ring. What fails is undone; but where
+        only the wait fails nobody knows."""
         try:
             self._execute(_COMMIT)
         except apsw.Error as error:
@@ -124,6 +133,11 @@ class Writer:
             raise_explained(self._path, error)
         finally:
             self._turnstile.leave()
+        try:
+            self._sync()
+        except BaseException:
+            self._transaction.topics.clear()
+            raise
         self._ring_topics()
 
     def run_and_commit(self, jobs: Sequence[Job]) -> None:

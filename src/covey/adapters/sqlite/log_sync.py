@@ -1,0 +1,48 @@
+"""Waiting for the disk outside the turn, so that several processes wait at once and the disk serves them together.
+
+SQLite's own full sync waits while the write lock is held: processes wait for the disk one after the other. Here the
+transaction is committed without that wait, the turn passes on, and the log is synced before anybody is told. A sync
+covers all that was written to the log before it, so what is told is durable with everything it builds upon; a power
+cut between the two loses only what nobody was told of. If the log was written back into the database meanwhile, SQLite
+has synced it.
+"""
+
+import fcntl
+import os
+import sys
+
+from covey.core.errors import Unavailable
+
+
+class LogSync:
+    """Syncs the log of the database at `path`. SQLite has no locks on that file that opening it here could disturb."""
+
+    def __init__(self, path: str) -> None:
+        self._path = f"{path}-wal"
+        self._descriptor: int | None = None
+
+    def __call__(self) -> None:
+        """Return when what was written to the log is on the disk. What fails may be on it or not: nobody can know."""
+        try:
+            if self._descriptor is None:
+                self._descriptor = os.open(self._path, os.O_RDWR | os.O_CLOEXEC)
+            _sync(self._descriptor)
+        except OSError as error:
+            said = error.strerror or str(error)
+            raise Unavailable(f"the disk did not confirm a commit ({said}); send again with the same id") from error
+
+    def close(self) -> None:
+        if self._descriptor is not None:
+            os.close(self._descriptor)
+            self._descriptor = None
+
+
+def _sync(descriptor: int) -> None:
+    if sys.platform == "darwin":
+        fcntl.fcntl(descriptor, fcntl.F_FULLFSYNC)  # fsync stops at the drive's own cache there
+    else:
+        os.fdatasync(descriptor)
+
+
+def no_sync() -> None:
+    """Stand in where SQLite itself waits for the disk, or nobody wants to."""

@@ -1,0 +1,79 @@
+"""The wait for the disk: after the turn has passed on, before anybody is told."""
+
+import os
+from collections.abc import Collection
+from pathlib import Path
+
+import pytest
+
+from covey.adapters.sqlite import log_sync
+from covey.adapters.sqlite.group import GroupCommit
+from covey.adapters.sqlite.turnstile import Turnstile
+from covey.core.errors import Unavailable
+from covey.core.ids import Topic
+from covey.ports.store import Transaction
+from covey.testing import closing
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "covey.db"
+
+
+async def operation(transaction: Transaction) -> str:
+    await transaction.settings.put("name", "value")
+    transaction.ring(Topic("topic"))
+    return "done"
+
+
+async def ring_another(transaction: Transaction) -> None:
+    transaction.ring(Topic("another"))
+
+
+async def test_the_log_is_synced_after_the_turn_and_before_the_ring(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    happened: list[str] = []
+    sync = os.fdatasync
+
+    def watched(descriptor: int) -> None:
+        is_log = os.path.samestat(os.fstat(descriptor), (path.parent / "covey.db-wal").stat())
+        other = Turnstile(str(path))
+        happened.append(f"sync log={is_log} turn free={other.enter_at_once()}")
+        other.close()
+        sync(descriptor)
+
+    def ring(_topics: Collection[Topic]) -> None:
+        happened.append("ring")
+
+    async with closing(GroupCommit(path, ring=ring)) as store:
+        monkeypatch.setattr(log_sync.os, "fdatasync", watched)
+        assert await store.commit(operation) == "done"
+    assert happened == ["sync log=True turn free=True", "ring"]
+
+
+async def test_without_a_full_sync_nobody_waits_for_the_disk(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def never(_descriptor: int) -> None:
+        raise AssertionError
+
+    async with closing(GroupCommit(path, synchronous="normal")) as store:
+        monkeypatch.setattr(log_sync.os, "fdatasync", never)
+        assert await store.commit(operation) == "done"
+
+
+async def test_a_disk_that_does_not_confirm_is_told_and_rings_for_nobody(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rung: list[Collection[Topic]] = []
+
+    def fail(_descriptor: int) -> None:
+        raise OSError(5, "Input/output error")
+
+    async with closing(GroupCommit(path, ring=rung.append)) as store:
+        with monkeypatch.context() as broken:
+            broken.setattr(log_sync.os, "fdatasync", fail)
+            with pytest.raises(Unavailable, match="Input/output error"):
+                await store.commit(operation)
+        assert rung == []
+        await store.commit(ring_another)
+        assert [list(topics) for topics in rung] == [["another"]]
