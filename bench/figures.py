@@ -46,7 +46,7 @@ def machine() -> str:
 
 def table(rows: Sequence[Row]) -> str:
     """Return the rows as a Markdown table."""
-    lines = ["| what | figure | ratio | at least |", "|---|---|---|---|"]
+    lines = ["| what | figure | ratio | goal |", "|---|---|---|---|"]
     lines += [f"| {row.what} | {row.figure} | {row.ratio} | {row.wanted} |" for row in rows]
     return "\n".join(lines)
 
