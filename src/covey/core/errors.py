@@ -72,6 +72,7 @@ class Unavailable(CoveyError):
 
     code = "unavailable"
     retryable = True
+    advice = "Try again; if it stays so, look at what the message names."
 
 
 class Invalid(Rejected):

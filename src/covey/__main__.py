@@ -1,0 +1,7 @@
+"""`python -m covey`."""
+
+import sys
+
+from covey.surfaces.cli.main import main
+
+sys.exit(main())

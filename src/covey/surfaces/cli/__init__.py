@@ -1,0 +1,1 @@
+"""The command line: `covey VERB …` for people, scripts and hooks."""

@@ -1,0 +1,23 @@
+"""Exit codes, and which error has which."""
+
+from typing import Final
+
+from covey.core.errors import CoveyError, Invalid, NotFound, Unavailable
+
+DONE: Final = 0
+REFUSED: Final = 1
+USAGE: Final = 2
+NOT_FOUND: Final = 3
+UNAVAILABLE: Final = 4
+INTERRUPTED: Final = 130
+
+
+def exit_code(error: CoveyError) -> int:
+    """Return the exit code for an error: a wrong value is usage, everything else goes by its branch."""
+    if isinstance(error, Invalid):
+        return USAGE
+    if isinstance(error, NotFound):
+        return NOT_FOUND
+    if isinstance(error, Unavailable):
+        return UNAVAILABLE
+    return REFUSED

@@ -1,0 +1,29 @@
+"""Receipts, as a verb shows them."""
+
+from covey.core.receipt import Receipt
+from covey.surfaces.cli.documents import delivery_document
+from covey.surfaces.cli.exits import DONE, REFUSED
+from covey.surfaces.cli.output import Output
+
+
+def show_receipt(output: Output, receipt: Receipt) -> int:
+    """Show where each copy is; 1 where nobody got it."""
+    if output.as_json:
+        copies = [delivery_document(delivery) for delivery in receipt.deliveries]
+        output.json({"id": receipt.message_id, "deliveries": copies})
+    else:
+        output.text(receipt.message_id)
+        output.table(
+            ("agent", "state", "evidence", "where, why"),
+            [
+                (
+                    delivery.agent or "?",
+                    str(delivery.state),
+                    str(delivery.grade or ""),
+                    delivery.reason or ("parked" if delivery.is_parked else f"session {delivery.session}"),
+                )
+                for delivery in receipt.deliveries
+            ],
+            "Nobody is here to get it.",
+        )
+    return DONE if receipt.delivered else REFUSED

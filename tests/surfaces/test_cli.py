@@ -1,0 +1,195 @@
+"""The command line, through its front door: `main(argv)`, and as a real process."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from covey.core import errors
+from covey.surfaces.cli.catalogue import GROUPS, VERBS
+from covey.surfaces.cli.exits import DONE, NOT_FOUND, REFUSED, UNAVAILABLE, USAGE, exit_code
+from covey.surfaces.cli.main import main
+from covey.surfaces.cli.output import printable, wrapped
+
+MAY_NOT_IMPORT = {"asyncio", "dataclasses", "inspect", "logging", "msgspec", "pathlib", "threading", "sqlite3"}
+
+
+class Said(NamedTuple):
+    code: int
+    out: str
+    err: str
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.out)
+
+
+Covey = Callable[..., Said]
+
+
+@pytest.fixture
+def covey(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Covey:
+    """Run a command in a folder with a space of its own."""
+    monkeypatch.chdir(tmp_path)
+    for name in ("COVEY_STORE", "COVEY_AGENT", "COVEY_SESSION"):
+        monkeypatch.delenv(name, raising=False)
+
+    def run(*words: str) -> Said:
+        code = main(words)
+        captured = capsys.readouterr()
+        return Said(code, captured.out, captured.err)
+
+    assert run("init").code == DONE
+    return run
+
+
+def request(covey: Covey) -> str:
+    """Let the critic ask the coder; return the message's id."""
+    words = ("send", "did you mean it?", "--from", "critic", "--to", "coder", "--request", "--scope", "T-1")
+    said = covey(*words, "--subject", "style", "--register", "--json")
+    assert said.code == DONE
+    return said.json["id"]
+
+
+def test_a_question_is_asked_answered_archived_and_the_gate_opens(covey: Covey) -> None:
+    asked = request(covey)
+    (item,) = covey("inbox", "coder", "--json").json
+    assert (item["id"], item["from"], item["grade"], item["state"]) == (asked, "critic", "claimed", "queued")
+    (owed,) = covey("owed", "coder", "--json").json
+    assert (owed["message"], owed["state"]) == (asked, "open")
+    closed = covey("gate", "T-1", "--json")
+    assert closed.code == REFUSED
+    assert closed.json["error"]["code"] == "loop-commit-precondition-missing"
+    assert closed.json["error"]["details"]["pending_subjects"] == ["style"]
+    early = covey("archive", asked, "--agent", "coder")
+    assert (early.code, early.out) == (REFUSED, "")
+    assert "Reply to it first" in early.err
+    assert covey("reply", asked, "yes", "--from", "coder").code == DONE
+    assert covey("archive", asked, "--agent", "coder").code == DONE
+    assert covey("gate", "T-1").out == "Nothing is owed in T-1.\n"
+    first, second = covey("thread", asked).out.splitlines()
+    assert first.startswith("request critic (claimed) → coder: did you mean it?")
+    assert second.startswith("└─ response coder (claimed) → critic: yes")
+    (copy,) = covey("receipt", asked, "--json").json["deliveries"]
+    assert (copy["state"], copy["reason"]) == ("handled", "answered")
+    actions = [json.loads(line)["action"] for line in covey("log", "--json", "--message", asked).out.splitlines()]
+    assert actions == ["message.sent", "ticket.moved", "delivery.moved", "ticket.moved", "delivery.archived"]
+
+
+def test_looking_at_an_inbox_changes_nothing(covey: Covey) -> None:
+    request(covey)
+    before = covey("log", "--json").out
+    assert "did you mean it?" in covey("inbox", "coder").out
+    assert covey("log", "--json").out == before
+
+
+def test_a_forced_gate_wants_a_reason_and_is_journalled(covey: Covey) -> None:
+    request(covey)
+    assert covey("gate", "T-1", "--force-commit-phase", "--agent", "lead").code == USAGE
+    assert covey("gate", "T-1", "--force-commit-phase", "--why", "deadline", "--agent", "lead").code == DONE
+    (event,) = covey("log", "--json", "--action", "gate.forced").out.splitlines()
+    assert (json.loads(event)["actor"]["agent"], json.loads(event)["details"]["why"]) == ("lead", "deadline")
+
+
+def test_a_text_comes_from_stdin_and_a_file_goes_along(
+    covey: Covey, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "notes.txt").write_text("as it was")
+    reading, writing = os.pipe()
+    os.write(writing, b"from a pipe")
+    os.close(writing)
+    with os.fdopen(reading) as stdin:
+        monkeypatch.setattr(sys, "stdin", stdin)
+        assert covey("send", "--from", "a", "--to", "b", "--register", "--file", "notes.txt").code == DONE
+    (item,) = covey("inbox", "b", "--json").json
+    assert item["text"] == "from a pipe"
+    assert (item["parts"][1]["name"], item["parts"][1]["size"]) == ("notes.txt", 9)
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "says"),
+    [
+        (["inbx"], USAGE, "did you mean inbox?"),
+        (["frobnicate"], USAGE, "`covey --help` lists the verbs"),
+        (["inbox", "codr"], NOT_FOUND, "did you mean coder?"),
+        (["send", "hi", "--to", "coder"], USAGE, "say who acts"),
+        (["send", "hi", "--from", "a", "--to", "codr"], NOT_FOUND, "did you mean coder?"),
+        (["send", "hi", "--from", "../a", "--to", "coder"], USAGE, "A-Z a-z 0-9"),
+        (["send", "hi", "--from", "operator", "--to", "coder"], REFUSED, "only a token makes an operator"),
+        (["send", "hi", "--from", "a"], USAGE, "name at least one"),
+        (["send", "hi", "--from", "a", "--to", "coder", "--expires", "soon"], USAGE, "use 90s, 10m"),
+        (["send", "hi", "--from", "a", "--to", "coder", "--park", "--refuse"], USAGE, "not allowed with"),
+        (["send", "hi", "--from", "a", "--to", "coder", "--refuse"], REFUSED, ""),
+        (["receipt", "nope"], USAGE, "<unix milliseconds>-<uuid>"),
+        (["receipt", "1794738090871-b745006e-89e8-4bc5-807f-9da2869a073b"], NOT_FOUND, "search finds"),
+        (["inbox", "coder", "--state", "lost"], USAGE, "invalid choice"),
+        (["agents", "--store", "redis:x"], USAGE, "use memory: or sqlite:PATH"),
+        (["agents", "--store", "sqlite:/proc/nowhere/covey.db"], UNAVAILABLE, "can't be used"),
+    ],
+)
+def test_a_wrong_command_says_what_to_do_and_has_its_exit_code(
+    covey: Covey, words: Sequence[str], code: int, says: str
+) -> None:
+    request(covey)
+    said = covey(*words)
+    assert said.code == code
+    assert says in said.err
+    assert said.err.count("\n") <= 1
+    as_json = covey(*words, "--json")
+    assert as_json.code == code
+    assert "error" in as_json.json or "deliveries" in as_json.json
+
+
+def leaves(kind: type[errors.CoveyError]) -> list[type[errors.CoveyError]]:
+    below = kind.__subclasses__()
+    return [leaf for child in below for leaf in leaves(child)] if below else [kind]
+
+
+@pytest.mark.parametrize("leaf", leaves(errors.CoveyError), ids=lambda leaf: leaf.__name__)
+def test_every_error_has_an_exit_code_and_advice(leaf: type[errors.CoveyError]) -> None:
+    error = leaf.__new__(leaf)
+    assert exit_code(error) in (REFUSED, USAGE, NOT_FOUND, UNAVAILABLE)
+    assert leaf.advice
+
+
+def test_help_lists_every_verb_and_every_verb_explains_itself(covey: Covey, capsys: pytest.CaptureFixture[str]) -> None:
+    overview = covey("--help").out
+    assert overview == covey().out
+    assert {entry.group for entry in VERBS.values()} <= set(GROUPS)
+    for verb in VERBS:
+        assert f"  {verb} " in overview
+        with pytest.raises(SystemExit) as left:
+            main([verb, "--help"])
+        assert left.value.code == 0
+        assert f"usage: covey {verb}" in capsys.readouterr().out
+
+
+def test_what_others_wrote_cannot_steer_the_terminal() -> None:
+    assert printable("a\x1b[31mb\u202ec\td\n") == "a�[31mb�c\td\n"
+    assert wrapped("one two three", 8) == ["one two", "three"]
+    assert wrapped("x" * 10, 4) == ["xxxx", "xxxx", "xx"]
+
+
+def test_as_a_real_process_it_does_the_same_and_imports_little(tmp_path: Path) -> None:
+    environment = {**os.environ, "COVEY_STORE": f"sqlite:{tmp_path}/covey.db", "COVEY_AGENT": "lead"}
+
+    def covey(*words: str) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-m", "covey", *words]
+        return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=30, check=False)
+
+    sent = covey("send", "hello", "--to", "coder", "--register", "--json")
+    assert (sent.returncode, sent.stderr) == (DONE, "")
+    assert json.loads(covey("inbox", "coder", "--json").stdout)[0]["text"] == "hello"
+    assert covey("inbox", "codr").returncode == NOT_FOUND
+    probe = (
+        "import sys; from covey.surfaces.cli.main import main; main(['inbox', 'coder', '--json']); print(*sys.modules)"
+    )
+    modules = subprocess.run(
+        [sys.executable, "-c", probe], env=environment, capture_output=True, text=True, timeout=30, check=True
+    ).stdout.splitlines()[1]
+    assert not MAY_NOT_IMPORT & set(modules.split())
