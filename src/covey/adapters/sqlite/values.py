@@ -8,23 +8,14 @@ from typing import Final
 from covey.core.times import format_instant
 
 to_json: Final[Callable[[object], str]] = json.JSONEncoder(
-    ensure_ascii=False, allow_nan=False, separators=(",", ":")
+    ensure_ascii=False, allow_nan=False, check_circular=False, separators=(",", ":")
 ).encode
 from_json: Final = json.loads
 
 to_instant: Final = datetime.fromisoformat
 """The instant that a text of ours stands for."""
 
-_latest: Final[list[tuple[datetime | None, str]]] = [(None, "")]
-
-
-def to_text(at: datetime) -> str:
-    """Return an instant as text. The records of one operation mostly bear the same one, so the latest is remembered."""
-    known, text = _latest[0]
-    if at is not known:
-        text = format_instant(at)
-        _latest[0] = (at, text)
-    return text
+to_text: Final = format_instant
 
 
 def to_text_or_null(at: datetime | None) -> str | None:
