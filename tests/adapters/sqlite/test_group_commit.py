@@ -198,3 +198,50 @@ async def test_a_store_serves_one_event_loop_after_another(path: Path) -> None:
     await store.commit(register("b"))
     assert await store.read(names) == ["a", "b"]
     await store.close()
+
+
+def test_a_loop_that_ends_while_a_commit_waits_for_its_turn_does_not_harm_the_next(path: Path) -> None:
+    store = GroupCommit(path)
+
+    async def leave_behind() -> None:
+        left = asyncio.ensure_future(store.commit(register("first")))
+        for _ in range(5):
+            await asyncio.sleep(0)
+        assert not left.done()
+
+    async def go_on() -> None:
+        async with asyncio.timeout(LIMIT_S):
+            assert await store.commit(register("second")) == "second"
+            assert await store.read(names) == ["second"]
+            await store.close()
+
+    with held(path):
+        asyncio.run(leave_behind())
+    asyncio.run(go_on())
+
+
+def test_a_loop_that_ends_in_the_middle_of_a_long_commit_does_not_harm_the_next(path: Path) -> None:
+    store = GroupCommit(path)
+    started, may_end = threading.Event(), threading.Event()
+
+    async def long(transaction: Transaction) -> None:
+        started.set()
+        may_end.wait(LIMIT_S)
+        await register("long")(transaction)
+
+    async def leave_behind() -> None:
+        left = asyncio.ensure_future(store.commit(long, is_long=True))
+        await asyncio.to_thread(started.wait, LIMIT_S)
+        assert not left.done()
+
+    async def go_on() -> None:
+        async with asyncio.timeout(LIMIT_S):
+            committing = asyncio.ensure_future(store.commit(register("next")))
+            await asyncio.sleep(0)
+            may_end.set()
+            assert await committing == "next"
+            assert await store.read(names) == ["long", "next"]
+            await store.close()
+
+    asyncio.run(leave_behind())
+    asyncio.run(go_on())

@@ -9,6 +9,7 @@ import asyncio
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from functools import partial
+from threading import RLock
 from time import monotonic
 from typing import Any, TypeVar, cast
 
@@ -28,10 +29,14 @@ class WriteLane:
         self._writer = writer
         self._limit_s = limit_s
         self._errands = Errands(f"covey {path}")
+        self._guard = RLock()
+        """For taking from the queue, which both threads do."""
         self._queue: deque[Waiting] = deque()
         self._batch: Sequence[Waiting] = ()
         """What is under way."""
         self._loop: Loop | None = None
+        self._moves = 0
+        """How often it has changed."""
         self._is_starting = False
         self._is_busy = False
         self._is_closing = False
@@ -81,10 +86,17 @@ class WriteLane:
         """Serve another event loop; what waited on a closed one is waited for by nobody."""
         if self._loop is not None and not self._loop.is_closed() and (self._is_busy or self._queue):
             raise RuntimeError("a store serves one event loop at a time")
-        self._queue.clear()
+        with self._guard:
+            self._queue.clear()
+            self._batch = ()
+            self._moves += 1
         self._is_starting = False
         self._watch = None
         self._loop = loop
+        if self._is_busy:
+            # The other loop ended in the middle of a batch and will not hear of its end. Errands are done in their
+            # order: when this one is done, that is over.
+            self._errands.run(Errand(self._writer.abandon, loop, self._finished, _nothing))
 
     def _start(self) -> None:
         """Begin a batch, if one waits and none is under way."""
@@ -94,7 +106,7 @@ class WriteLane:
         self._is_busy = True
         self._batch = ()
         if not self._writer.begin_at_once():
-            self._send(self._take_turn)
+            self._send(partial(self._take_turn, self._moves))
             return
         self._batch = self._take()
         if any(waiting.is_long for waiting in self._batch):
@@ -107,11 +119,17 @@ class WriteLane:
         else:
             self._send(self._writer.commit)
 
-    def _take_turn(self) -> None:
+    def _take_turn(self, moves: int) -> None:
         """Wait for the turn; then do everything at once, on this thread, because other processes wait for theirs."""
         self._writer.begin()
-        self._batch = self._take()
-        self._run_and_commit()
+        with self._guard:
+            is_over = moves != self._moves
+            if not is_over:
+                self._batch = self._take()
+        if is_over:
+            self._writer.abandon()
+        else:
+            self._run_and_commit()
 
     def _run_and_commit(self) -> None:
         self._writer.run(self._batch)
@@ -133,28 +151,25 @@ class WriteLane:
 
     def _take(self) -> Sequence[Waiting]:
         batch: list[Waiting] = []
-        while self._queue and len(batch) < MAX_BATCH:
-            waiting = self._queue.popleft()
-            if not waiting.future.cancelled():
-                batch.append(waiting)
+        with self._guard:
+            while self._queue and len(batch) < MAX_BATCH:
+                waiting = self._queue.popleft()
+                if not waiting.future.cancelled():
+                    batch.append(waiting)
         return batch
 
     def _send(self, do: Callable[[], None]) -> None:
-        self._errands.run(Errand(do, cast(Loop, self._loop), self._finished, self._abandon))
-
-    def _abandon(self) -> None:
-        """The loop is gone in the middle of a batch: what was begun and not committed is undone."""
-        self._writer.abandon()
-        self._is_busy = False
+        self._errands.run(Errand(do, cast(Loop, self._loop), self._finished, self._writer.abandon))
 
     def _give_up_late_ones(self) -> None:
         """Refuse whatever has waited for longer than the limit, and look again when the next one will have."""
         late: list[Waiting] = []
-        while self._queue and monotonic() - self._queue[0].since >= self._limit_s:
-            late.append(self._queue.popleft())
+        with self._guard:
+            while self._queue and monotonic() - self._queue[0].since >= self._limit_s:
+                late.append(self._queue.popleft())
+            rest = self._limit_s - (monotonic() - self._queue[0].since) if self._queue else None
         self._watch = None
-        if self._queue and self._loop is not None:
-            rest = self._limit_s - (monotonic() - self._queue[0].since)
+        if rest is not None and self._loop is not None:
             self._watch = self._loop.call_later(rest, self._give_up_late_ones)
         _fail(late, StoreBusy(self._path, self._limit_s))
         settle(late)
