@@ -117,7 +117,9 @@ async def test_the_answer_one_waits_for_passes_a_full_inbox(world: World) -> Non
 
 
 @pytest.mark.requirement("peers.receive.cap")
-async def test_a_peers_buffer_holds_64_and_the_oldest_gives_way_and_stays_readable(world: World) -> None:
+async def test_a_peers_buffer_holds_64_and_the_oldest_gives_way_and_stays_readable(
+    world: World, caplog: pytest.LogCaptureFixture
+) -> None:
     (alice,) = await world.join("alice")
     bob = await world.process().join("bob", inbox_overflow="first-in-first-out")
     first = await alice.send("bob", "message 0", kind="request")
@@ -131,6 +133,8 @@ async def test_a_peers_buffer_holds_64_and_the_oldest_gives_way_and_stays_readab
     events = [e for e in await world.events(Action.DELIVERY_MOVED) if e.details["move"] == "evict"]
     assert [(e.message_id == first.message_id, e.details["to"]) for e in events] == [(True, EVICTED), (False, EVICTED)]
     assert all(e.details["reason"] == "the inbox held its limit of 64" for e in events)
+    warnings = [record.getMessage() for record in caplog.records if record.levelname == "WARNING"]
+    assert warnings == [f"message {e.message_id} was evicted from {bob.session.inbox}, which was full" for e in events]
 
 
 @pytest.mark.requirement("peers.receive.cap")

@@ -31,10 +31,16 @@ class Acceptance:
         self._liveness = liveness
 
     async def accept(
-        self, act: Act, message: Message, document: str, policy: SendPolicy, answered: Message | None
+        self,
+        act: Act,
+        message: Message,
+        document: str,
+        policy: SendPolicy,
+        answered: Message | None,
+        evicted: list[Delivery],
     ) -> Receipt:
         """File `message` for everyone it is for. A recipient that can't have it is a line of the receipt, not an
-        error."""
+        error. What gave way to it is added to `evicted`."""
         liveness = SteadyLiveness(self._liveness)
         # A sender that nobody knew becomes known, so that it can be answered.
         sender = await act.tx.agents.get(message.sender.agent) or await introduce(act, message.sender.agent)
@@ -46,7 +52,7 @@ class Acceptance:
         for recipient in await recipients(act, message.to, message.sender.agent, policy, liveness):
             n = len(deliveries) + 1
             if isinstance(recipient, Unregistered):
-                await self._make_room(act, session_inbox(recipient.session_id), PEERS_CAPACITY, liveness)
+                await self._make_room(act, session_inbox(recipient.session_id), PEERS_CAPACITY, liveness, evicted)
                 deliveries.append(_early(message, n, recipient, act.now))
                 continue
             due = answered is not None and await is_due(act, message, recipient.agent, debts, answered)
@@ -54,7 +60,7 @@ class Acceptance:
             lines = (
                 [_line(message, n, recipient.agent, parked_inbox(recipient.agent), act.now, refused)]
                 if refused
-                else await self._deliveries(act, message, recipient, policy, answered, due, n, liveness)
+                else await self._deliveries(act, message, recipient, policy, answered, due, n, liveness, evicted)
             )
             deliveries.extend(lines)
             if refused is not None and refused.code is RefusalCode.NOT_ALLOWED:
@@ -82,6 +88,7 @@ class Acceptance:
         due: bool,
         n: int,
         liveness: Liveness,
+        evicted: list[Delivery],
     ) -> list[Delivery]:
         asker = answered.sender.session if answered is not None else None
         inboxes = places(message, recipient, policy.when_offline, asker)
@@ -92,11 +99,15 @@ class Acceptance:
         for offset, inbox in enumerate(inboxes):
             # What takes the place of an older state needs no room of its own.
             has_room = due or (supersedes(message) and await _supersede(act, message, inbox))
-            refused = None if has_room else await self._make_room(act, inbox, _capacity(recipient, inbox), liveness)
+            refused = (
+                None if has_room else await self._make_room(act, inbox, _capacity(recipient, inbox), liveness, evicted)
+            )
             lines.append(_line(message, n + offset, recipient.agent, inbox, act.now, refused, number))
         return lines
 
-    async def _make_room(self, act: Act, inbox: InboxId, capacity: Capacity, liveness: Liveness) -> Refusal | None:
+    async def _make_room(
+        self, act: Act, inbox: InboxId, capacity: Capacity, liveness: Liveness, evicted: list[Delivery]
+    ) -> Refusal | None:
         """Make the inbox hold one less than its limit, or say that it is full."""
         while await act.tx.inboxes.queued(inbox) >= capacity.limit:
             victim = None
@@ -105,6 +116,7 @@ class Acceptance:
             if victim is None:
                 return Refusal(RefusalCode.INBOX_FULL, f"the inbox holds its limit of {capacity.limit}")
             await self._evict(act, victim, capacity, liveness)
+            evicted.append(victim)
         return None
 
     async def _evict(self, act: Act, victim: Delivery, capacity: Capacity, liveness: Liveness) -> None:

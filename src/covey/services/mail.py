@@ -26,6 +26,7 @@ from covey.services.directory import own_session
 from covey.services.leases import lapse
 from covey.services.recipients import SendPolicy
 from covey.services.waiting import Waiting
+from covey.services.warning import warn
 
 PAGE: Final = 64
 """How many deliveries are read at a time where one that fits is looked for."""
@@ -82,14 +83,20 @@ class Mail:
         message = compose(draft, actor, draft.id or self._ids.message_id(now), now, answered, relayed)
         document = encode(message)
 
+        evicted: list[Delivery] = []
+
         async def operation(tx: Transaction) -> Receipt:
+            evicted.clear()  # it may be run more than once before it counts
             if draft.id is not None and (known := await tx.messages.get(draft.id)) is not None:
                 return await _repeated(tx, known, message)
             if actor.grade is Grade.SESSION:
                 await own_session(tx, actor)
-            return await self._acceptance.accept(Act(tx, actor, now), message, document, policy, answered)
+            return await self._acceptance.accept(Act(tx, actor, now), message, document, policy, answered, evicted)
 
-        return await self._store.commit(operation)
+        receipt = await self._store.commit(operation)
+        for victim in evicted:
+            warn("message %s was evicted from %s, which was full", victim.message_id, victim.inbox)
+        return receipt
 
     async def receipt(self, message_id: MessageId) -> Receipt:
         """Return what has become of a message so far."""
