@@ -64,6 +64,8 @@ def compose(
 ) -> Message:
     """Return the message that `draft` becomes; `answered` and `relayed` are the messages it refers to."""
     check_kind(draft)
+    if answered is None and relayed is None:
+        return _first(draft, sender, message_id, now)
     to = draft.to or ((Address(AddressKind.AGENT, answered.sender.agent),) if answered else ())
     parent = relayed or answered
     hops_left, trace = path(sender.agent, to, answered, relayed)
@@ -91,6 +93,37 @@ def compose(
         expires_at=draft.expires_at,
         traceparent=draft.traceparent or (parent.traceparent if parent else None),
         metadata=draft.metadata,
+    )
+
+
+def _first(draft: Draft, sender: Identity, message_id: MessageId, now: datetime) -> Message:
+    """Return the message that begins a dialogue: it has nothing from another. By position, because most messages come
+    by here, and names would double what it costs."""
+    hops_left, trace = path(sender.agent, draft.to, None, None)
+    return Message(
+        message_id,
+        draft.kind,
+        sender,
+        draft.to,
+        draft.parts,
+        now,
+        message_id,
+        message_id,
+        draft.subject,
+        draft.scope,
+        draft.round,
+        None,
+        draft.in_reply_to,
+        draft.correlation_id,
+        draft.expects_reply,
+        hops_left,
+        trace,
+        draft.task,
+        draft.callback,
+        draft.deadline,
+        draft.expires_at,
+        draft.traceparent,
+        draft.metadata,
     )
 
 

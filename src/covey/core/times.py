@@ -10,7 +10,9 @@ from covey.core.errors import Invalid
 def format_instant(at: datetime) -> str:
     """Return `at` as 2026-04-30T14:00:00.000000+00:00. One commit writes the same instant several times, hence the
     cache."""
-    return at.astimezone(UTC).isoformat(timespec="microseconds")
+    # The offset is written here, because isoformat takes as long to find out that it is none as for all the rest.
+    bare = at.astimezone(UTC).replace(tzinfo=None)
+    return f"{bare.isoformat()}{'' if bare.microsecond else '.000000'}+00:00"
 
 
 def parse_instant(text: object) -> datetime:

@@ -7,6 +7,7 @@ from math import isfinite
 from typing import TypeVar, cast
 
 from covey.core.address import Address, parse_address
+from covey.core.compact import escape, to_json
 from covey.core.errors import Invalid, MessageTooLarge
 from covey.core.identity import Grade, Identity
 from covey.core.ids import parse_correlation_id, parse_message_id, parse_session_id
@@ -32,8 +33,6 @@ def _finite(text: str) -> float:
 
 
 _read = json.JSONDecoder(parse_constant=_finite, parse_float=_finite).decode
-_write = json.JSONEncoder(ensure_ascii=False, allow_nan=False, check_circular=False, separators=(",", ":")).encode
-_escape = json.encoder.encode_basestring
 
 
 def encode(message: Message) -> str:
@@ -72,7 +71,7 @@ def _quoted(joined: str) -> str:
 
 
 def _part_text(part: Part) -> str:
-    return f'{{"type":"text","text":{_escape(part.text)}}}' if isinstance(part, TextPart) else _write(encode_part(part))
+    return f'{{"type":"text","text":{escape(part.text)}}}' if isinstance(part, TextPart) else to_json(encode_part(part))
 
 
 def _rest(message: Message) -> str:
@@ -106,7 +105,7 @@ def _rest(message: Message) -> str:
         fields["traceparent"] = message.traceparent
     if message.metadata:
         fields["metadata"] = message.metadata
-    return "," + _write(fields)[1:] if fields else "}"
+    return "," + to_json(fields)[1:] if fields else "}"
 
 
 def decode(document: str | bytes) -> Message:
@@ -116,15 +115,22 @@ def decode(document: str | bytes) -> Message:
         if size > MAX_ENVELOPE_BYTES:
             raise MessageTooLarge(size, MAX_ENVELOPE_BYTES)
         text = document.decode() if isinstance(document, bytes) else document
-        data: object = _read(text)
-        if "\\u" in text:
-            # An escape can stand for half a character, which no store and no terminal takes.
-            _write(data).encode()
+        data = read_json(text)
     except (ValueError, RecursionError):
         raise Invalid("message", document[:40], "it is not JSON") from None
     if not isinstance(data, dict):
         raise Invalid("message", data, "it is not a JSON object")
-    return _decode_message(cast(Mapping[str, Json], data))
+    return decode_object(cast(Mapping[str, Json], data))
+
+
+def read_json(text: str) -> object:
+    """Return what a text stands for; a ValueError where it is not JSON that every reader takes, a RecursionError where
+    it is nested too deep."""
+    data: object = _read(text)
+    if "\\u" in text:
+        # An escape can stand for half a character, which no store and no terminal takes.
+        to_json(data).encode()
+    return data
 
 
 def encode_part(part: Part) -> Json:
@@ -143,13 +149,14 @@ def encode_part(part: Part) -> Json:
     }
 
 
-def _decode_message(data: Mapping[str, Json]) -> Message:
+def decode_object(data: Mapping[str, Json]) -> Message:
+    """Return the message that data of JSON stands for."""
     if data.get("v", WIRE_VERSION) != WIRE_VERSION:
         raise Invalid("v", data.get("v"), f"this program knows version {WIRE_VERSION}")
     message_id = _required(data, "id", parse_message_id)
     return Message(
         id=message_id,
-        kind=_required(data, "kind", _member(Kind)),
+        kind=_required(data, "kind", member(Kind)),
         sender=_decode_sender(_object(data, "from")),
         to=tuple(_decode_address(item) for item in _list(data, "to")),
         parts=tuple(_decode_part(item) for item in _list(data, "parts")),
@@ -158,18 +165,18 @@ def _decode_message(data: Mapping[str, Json]) -> Message:
         root=_optional(data, "root", parse_message_id) or message_id,
         subject=_optional(data, "subject", parse_subject),
         scope=_optional(data, "scope", parse_scope),
-        round=_optional(data, "round", _natural),
+        round=_optional(data, "round", natural),
         cause=_optional(data, "cause", parse_message_id),
         in_reply_to=_optional(data, "in_reply_to", parse_message_id),
         correlation_id=_optional(data, "correlation_id", parse_correlation_id),
-        expects_reply=_optional(data, "expects_reply", _flag) or False,
-        hops_left=_optional(data, "ttl", _natural) or 0,
+        expects_reply=_optional(data, "expects_reply", flag) or False,
+        hops_left=_optional(data, "ttl", natural) or 0,
         trace=tuple(parse_agent_name(item) for item in _list(data, "trace")),
         task=_decode_task(data),
         callback=_decode_callback(data),
         deadline=_optional(data, "deadline", parse_instant),
         expires_at=_optional(data, "expires_at", parse_instant),
-        traceparent=_optional(data, "traceparent", _text),
+        traceparent=_optional(data, "traceparent", plain_text),
         metadata=_object(data, "metadata"),
     )
 
@@ -178,7 +185,7 @@ def _decode_sender(data: Mapping[str, Json]) -> Identity:
     return Identity(
         _required(data, "agent", parse_agent_name),
         _optional(data, "session", parse_session_id),
-        _required(data, "grade", _member(Grade)),
+        _required(data, "grade", member(Grade)),
     )
 
 
@@ -191,19 +198,19 @@ def _decode_part(item: Json) -> Part:
         raise Invalid("part", item, "use an object with a type")
     match item.get("type"):
         case "text":
-            return TextPart(_required(item, "text", _text))
+            return TextPart(_required(item, "text", plain_text))
         case "data":
             if "data" not in item:
                 raise Invalid("part", item, "a data part has data")
             return DataPart(item["data"])
         case "file":
-            media_type = _optional(item, "media_type", _text)
+            media_type = _optional(item, "media_type", plain_text)
             return FilePart(
-                _required(item, "name", _text),
-                _required(item, "digest", _text),
-                _required(item, "size", _natural),
+                _required(item, "name", plain_text),
+                _required(item, "digest", plain_text),
+                _required(item, "size", natural),
                 "application/octet-stream" if media_type is None else media_type,
-                _optional(item, "path", _text),
+                _optional(item, "path", plain_text),
             )
         case other:
             raise Invalid("part type", other, "use text, data or file")
@@ -214,19 +221,19 @@ def _decode_task(data: Mapping[str, Json]) -> TaskRef | None:
     if task is None:
         return None
     fields = _object(data, "task")
-    return TaskRef(_required(fields, "id", _text), _optional(fields, "state", _text))
+    return TaskRef(_required(fields, "id", plain_text), _optional(fields, "state", plain_text))
 
 
 def _decode_callback(data: Mapping[str, Json]) -> Callback | None:
     if data.get("callback") is None:
         return None
     fields = _object(data, "callback")
-    return Callback(_required(fields, "channel", _text), _required(fields, "session_id", _text))
+    return Callback(_required(fields, "channel", plain_text), _required(fields, "session_id", plain_text))
 
 
 def _required(data: Mapping[str, Json], name: str, parse: Callable[[object], T]) -> T:
     if data.get(name) is None:
-        raise Invalid(name, None, "it is missing")
+        raise Invalid(name, None, "every message has it")
     return parse(data[name])
 
 
@@ -253,25 +260,30 @@ def _list(data: Mapping[str, Json], name: str) -> Sequence[Json]:
     return value
 
 
-def _text(value: object) -> str:
+def plain_text(value: object) -> str:
+    """Return a field of JSON that is a text; this and the following serve whoever reads our JSON."""
     if not isinstance(value, str):
         raise Invalid("text", value, "use a text")
     return value
 
 
-def _flag(value: object) -> bool:
+def flag(value: object) -> bool:
+    """Return a field that is true or false."""
     if not isinstance(value, bool):
         raise Invalid("flag", value, "use true or false")
     return value
 
 
-def _natural(value: object) -> int:
+def natural(value: object) -> int:
+    """Return a field that is a whole number."""
     if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value < 2**53:
         raise Invalid("number", value, "use a whole number from 0, exact in every JSON reader (under 2^53)")
     return value
 
 
-def _member(kind: type[E]) -> Callable[[object], E]:
+def member(kind: type[E]) -> Callable[[object], E]:
+    """Return how to read a field that is a word of an enum."""
+
     def parse(value: object) -> E:
         try:
             return kind(value)

@@ -99,9 +99,11 @@ class Acceptance:
         for offset, inbox in enumerate(inboxes):
             # What takes the place of an older state needs no room of its own.
             has_room = due or (supersedes(message) and await _supersede(act, message, inbox))
-            refused = (
-                None if has_room else await self._make_room(act, inbox, _capacity(recipient, inbox), liveness, evicted)
-            )
+            refused = None
+            if not has_room:
+                capacity = _capacity(recipient, inbox)
+                if await act.tx.inboxes.queued(inbox) >= capacity.limit:
+                    refused = await self._make_room(act, inbox, capacity, liveness, evicted)
             lines.append(_line(message, n + offset, recipient.agent, inbox, act.now, refused, number))
         return lines
 
@@ -140,7 +142,10 @@ async def _supersede(act: Act, message: Message, inbox: InboxId) -> bool:
 
 
 def _capacity(recipient: Recipient, inbox: InboxId) -> Capacity:
-    return next((session.capacity for session in recipient.sessions if session.inbox == inbox), recipient.card.capacity)
+    for session in recipient.sessions:
+        if session.inbox == inbox:
+            return session.capacity
+    return recipient.card.capacity
 
 
 def _line(
@@ -157,20 +162,21 @@ def _line(
     if refused is not None:
         is_offline = refused.code is RefusalCode.NO_LIVE_SESSION
         state = DeliveryState.UNDELIVERABLE if is_offline else DeliveryState.REFUSED
-    return Delivery(
-        id=delivery_id(message.id, n),
-        message_id=message.id,
-        inbox=inbox,
-        agent=agent,
-        state=state,
-        kind=message.kind,
-        sender=message.sender.agent,
-        expects_reply=message.expects_reply,
-        updated_at=now,
-        number=number,
-        scope=message.scope,
-        subject=message.subject,
-        expires_at=message.expires_at,
+    return Delivery(  # by position: every copy of every message comes by here
+        delivery_id(message.id, n),
+        message.id,
+        inbox,
+        agent,
+        state,
+        message.kind,
+        message.sender.agent,
+        message.expects_reply,
+        now,
+        0,
+        number,
+        message.scope,
+        message.subject,
+        message.expires_at,
         reason=str(refused) if refused is not None else None,
     )
 

@@ -77,7 +77,8 @@ async def _resolve(
     act: Act, address: Address, sender: AgentName, policy: SendPolicy, liveness: Liveness
 ) -> Sequence[Recipient | Unregistered]:
     if address.kind is AddressKind.AGENT:
-        agent = await _known(act, AgentName(address.value), policy)
+        name = AgentName(address.value)
+        agent = await act.tx.agents.get(name) or await _newcomer(act, name, policy)
         return (Recipient(agent.name, agent.card, await live_sessions(act, agent.name, liveness)),)
     if address.kind is AddressKind.EVERYONE:
         return await _everyone(act, sender, liveness)
@@ -86,10 +87,8 @@ async def _resolve(
     return (await _by_id(act, SessionId(address.value), policy, liveness),)
 
 
-async def _known(act: Act, name: AgentName, policy: SendPolicy) -> Agent:
-    agent = await act.tx.agents.get(name)
-    if agent is not None:
-        return agent
+async def _newcomer(act: Act, name: AgentName, policy: SendPolicy) -> Agent:
+    """Make a name known that was not, where that is wanted; else RecipientUnknown."""
     is_closed = await is_on(act.tx, CLOSED_ROSTER)
     if policy.when_unknown is WhenUnknown.REFUSE or is_closed or name == SPACE:
         raise RecipientUnknown(name, closest(name, [known.name for known in await act.tx.agents.all()]))
@@ -117,7 +116,7 @@ async def _everyone(act: Act, sender: AgentName, liveness: Liveness) -> Sequence
 
 async def _by_key(act: Act, key: SessionKey, policy: SendPolicy, liveness: Liveness) -> Recipient:
     """The bare main key means the oldest live main session; any other key means just that session."""
-    agent = await _known(act, key.agent, policy)
+    agent = await act.tx.agents.get(key.agent) or await _newcomer(act, key.agent, policy)
     live = await live_sessions(act, key.agent, liveness)
     if key.is_main and key.main is None:
         matching = [session for session in live if session.key.is_main][:1]
@@ -132,7 +131,7 @@ async def _by_id(act: Act, session_id: SessionId, policy: SendPolicy, liveness: 
         return Unregistered(session_id)
     if session is None:
         raise SessionUnknown(session_id)
-    agent = await _known(act, session.agent, policy)
+    agent = await act.tx.agents.get(session.agent) or await _newcomer(act, session.agent, policy)
     live = await live_sessions(act, session.agent, liveness)
     return Recipient(agent.name, agent.card, [s for s in live if s.id == session_id] or _heir(live, policy))
 

@@ -48,6 +48,7 @@ def test_a_secret_has_256_bits_and_fits_into_a_url_and_a_command_line() -> None:
 
 def test_a_forked_child_does_not_repeat_its_parents_ids() -> None:
     ids = SystemIds()
+    ids.session_id()  # what is drawn ahead must not be inherited
     reader, writer = os.pipe()
     pid = os.fork()
     if pid == 0:

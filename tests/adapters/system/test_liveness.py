@@ -1,7 +1,9 @@
 """Locks and processes, with real processes that are killed."""
 
+import ast
 import os
 import shutil
+import subprocess
 import sys
 import threading
 from collections.abc import Callable, Generator
@@ -11,7 +13,7 @@ import pytest
 
 from covey.adapters.system import other_locks
 from covey.adapters.system.liveness import SystemLiveness
-from covey.adapters.system.processes import started_by_proc, started_by_ps
+from covey.adapters.system.processes import parent_by_proc, parent_by_ps, started_by_proc, started_by_ps
 from covey.core.session import Holder
 from tests.adapters.children import Child, child
 
@@ -414,7 +416,22 @@ def test_ps_tells_the_same_where_there_is_no_proc() -> None:
     with child("import sys; print('up'); sys.stdin.readline()") as other:
         other.line()
         assert started_by_ps(other.pid)
+        assert parent_by_ps(other.pid) == parent_by_proc(other.pid)
         other.kill_unreaped()
         assert started_by_ps(other.pid) is None
         other.kill()
         assert started_by_ps(other.pid) is None
+
+
+def test_a_process_knows_whom_it_descends_from_through_a_shell_too(tmp_path: Path) -> None:
+    tell = (
+        "import os; from covey.adapters.system.liveness import SystemLiveness; "
+        f"print([tuple(a.holder) + (a.name,) for a in SystemLiveness({str(tmp_path)!r}).ancestors()])"
+    )
+    through_a_shell = ["sh", "-c", '"$0" -c "$1"; exit', sys.executable, tell]
+    said = subprocess.run(through_a_shell, capture_output=True, text=True, timeout=20, check=True).stdout
+    shell, mine, *_ = ast.literal_eval(said)
+    assert shell[3] == "sh"
+    here = SystemLiveness(str(tmp_path)).process(os.getpid())
+    assert here is not None
+    assert mine[:3] == tuple(here)

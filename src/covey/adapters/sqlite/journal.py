@@ -6,7 +6,8 @@ from typing import Final
 from covey.adapters.sqlite.access import Access
 from covey.adapters.sqlite.connection import Row
 from covey.adapters.sqlite.statements import statements
-from covey.adapters.sqlite.values import from_json, to_instant, to_json, to_text
+from covey.adapters.sqlite.values import from_json, to_instant, to_text
+from covey.core.compact import to_json
 from covey.core.event import Action, Event
 from covey.core.identity import Grade, Identity
 from covey.ports.journal import EventFilter

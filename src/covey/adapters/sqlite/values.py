@@ -1,15 +1,11 @@
 """Values between core and SQLite: instants and JSON as text."""
 
 import json
-from collections.abc import Callable
 from datetime import datetime
 from typing import Final
 
 from covey.core.times import format_instant
 
-to_json: Final[Callable[[object], str]] = json.JSONEncoder(
-    ensure_ascii=False, allow_nan=False, check_circular=False, separators=(",", ":")
-).encode
 from_json: Final = json.loads
 
 to_instant: Final = datetime.fromisoformat

@@ -9,7 +9,7 @@ import asyncio
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from functools import partial
-from threading import RLock
+from threading import RLock, get_ident
 from time import monotonic
 from typing import Any, TypeVar, cast
 
@@ -35,6 +35,8 @@ class WriteLane:
         self._batch: Sequence[Waiting] = ()
         """What is under way."""
         self._loop: Loop | None = None
+        self._thread = 0
+        """Where it runs."""
         self._moves = 0
         """How often it has changed."""
         self._is_starting = False
@@ -49,9 +51,12 @@ class WriteLane:
             raise StoreClosed
         if len(self._queue) >= MAX_WAITING:
             raise StoreBusy(self._path, 0)
-        loop = asyncio.get_running_loop()
-        if loop is not self._loop:
-            self._move_to(loop)
+        loop = self._loop
+        # Up to Python 3.11 asking which loop runs here is a system call: a good part of what a commit costs.
+        if loop is None or self._thread != get_ident() or not loop.is_running():
+            loop = asyncio.get_running_loop()
+            if loop is not self._loop:
+                self._move_to(loop)
         waiting = Waiting(operation, loop)
         waiting.is_long = is_long
         self._queue.append(waiting)
@@ -93,6 +98,7 @@ class WriteLane:
         self._is_starting = False
         self._watch = None
         self._loop = loop
+        self._thread = get_ident()
         if self._is_busy:
             # The other loop ended in the middle of a batch and will not hear of its end. Errands are done in their
             # order: when this one is done, that is over.

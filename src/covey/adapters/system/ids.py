@@ -12,10 +12,12 @@ from covey.core.ids import MessageId, OfferId, SessionId
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _MILLISECOND: Final = timedelta(milliseconds=1)
 _SECRET_BYTES: Final = 32
+_UUID_BYTES: Final = 16
+_DRAW: Final = 64
 
 
 class SystemIds:
-    """`Ids` that nobody can guess. Nothing is kept between calls, so a forked process never repeats its parent's."""
+    """`Ids` that nobody can guess."""
 
     def message_id(self, now: datetime) -> MessageId:
         milliseconds = max(0, (now - _EPOCH) // _MILLISECOND)
@@ -32,7 +34,24 @@ class SystemIds:
         return os.urandom(_SECRET_BYTES).hex()
 
 
+_drawn: Final[list[bytes]] = []
+"""Random bytes for the next ids, because asking the kernel for each would be a good part of what a send costs. A forked
+process draws its own, or it would repeat its parent's."""
+
+os.register_at_fork(after_in_child=_drawn.clear)
+
+
+def _random() -> bytes:
+    """Return 16 random bytes. Safe for several threads: each pop is whole."""
+    try:
+        return _drawn.pop()
+    except IndexError:
+        drawn = os.urandom(_UUID_BYTES * _DRAW)
+        _drawn.extend(drawn[n : n + _UUID_BYTES] for n in range(_UUID_BYTES, len(drawn), _UUID_BYTES))
+        return drawn[:_UUID_BYTES]
+
+
 def _uuid4() -> str:
-    digits = os.urandom(16).hex()
+    digits = _random().hex()
     variant = "89ab"[int(digits[16], 16) & 3]
     return f"{digits[:8]}-{digits[8:12]}-4{digits[13:16]}-{variant}{digits[17:20]}-{digits[20:]}"

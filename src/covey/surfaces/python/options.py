@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
-from typing import Literal, TypedDict
+from typing import Final, Literal, TypedDict
 
 from covey.core.address import parse_address
 from covey.core.draft import Draft
@@ -51,6 +51,8 @@ class MessageOptions(TypedDict, total=False):
 
 
 _KNOWN = frozenset(MessageOptions.__annotations__)
+_USUAL: Final = SendPolicy()
+_CLOSING: Final = SendPolicy(closes=True)
 
 
 def draft_from(
@@ -65,9 +67,9 @@ def draft_from(
 ) -> Draft:
     """Return the draft that a call describes; a wrong value is Invalid, and says which."""
     draft = Draft(
-        kind=kind,
-        to=tuple([parse_address(recipient) for recipient in addresses(to)]),
-        parts=_parts(text, options),
+        kind,
+        tuple([parse_address(recipient) for recipient in addresses(to)]),
+        _parts(text, options),
         in_reply_to=parse_message_id(in_reply_to) if in_reply_to is not None else None,
         expects_reply=expects_reply,
     )
@@ -99,7 +101,7 @@ def _with_options(draft: Draft, options: MessageOptions, clock: Clock) -> Draft:
 def policy_from(options: MessageOptions, *, closes: bool = False) -> SendPolicy:
     """Return the policy that a call asks for."""
     if not options:
-        return SendPolicy(closes=closes)
+        return _CLOSING if closes else _USUAL
     return SendPolicy(
         when_offline=choice(WhenOffline, options.get("when_offline", "park"), "when_offline"),
         when_unknown=choice(WhenUnknown, options.get("when_unknown", "refuse"), "when_unknown"),

@@ -1,0 +1,25 @@
+"""JSON on one line, without spaces: as it is stored and sent."""
+
+import json
+from collections.abc import Callable, Iterable
+from typing import Any, Final, cast
+
+
+def _writer() -> Callable[[object], str]:
+    encoder = json.JSONEncoder(ensure_ascii=False, allow_nan=False, check_circular=False, separators=(",", ":"))
+    make: Callable[..., Any] | None = getattr(json.encoder, "c_make_encoder", None)
+    if make is None:
+        return encoder.encode
+    # `encode` builds this anew for each value, which takes longer than writing a small one.
+    parts = cast(
+        Callable[[object, int], Iterable[str]],
+        make(None, encoder.default, escape, None, ":", ",", False, False, False),
+    )
+    return lambda value: "".join(parts(value, 0))
+
+
+escape: Final = json.encoder.encode_basestring
+"""Return a text in quotes, with what JSON wants escaped."""
+
+to_json: Final = _writer()
+"""Return a value as JSON. What JSON has no word for is TypeError, ValueError or RecursionError."""
