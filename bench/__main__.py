@@ -6,17 +6,22 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
+from bench.attention import injection
+from bench.cold import cold_inbox, cold_send
 from bench.crowd import crowds
 from bench.figures import Row, machine, table, write_json
+from bench.lookup import lookup
 from bench.pending import growth
 from bench.push import push
 from bench.sends import four_processes, one_process
+from bench.toolkits import toolkits
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="bench", description=__doc__)
     parser.add_argument("--quick", action="store_true", help="smaller and shorter; the figures are rough")
-    parser.add_argument("--only", help="one of sends, processes, push, growth, crowd")
+    names = "sends, processes, push, growth, crowd, cold, cold-send, lookup, injection, toolkits"
+    parser.add_argument("--only", help=f"one of {names}")
     parser.add_argument("--json", type=Path, default=Path("bench/results.json"), help="where the raw figures go")
     options = parser.parse_args()
     seconds = 2.0 if options.quick else 6.0
@@ -26,6 +31,11 @@ def main() -> None:
         "push": lambda folder: push(folder, 200 if options.quick else 2_000),
         "growth": lambda folder: growth(folder, 50_000 if options.quick else 1_000_000),
         "crowd": lambda folder: crowds(folder, 200 if options.quick else 1_000),
+        "cold": lambda folder: cold_inbox(folder, 20 if options.quick else 100),
+        "cold-send": lambda folder: cold_send(folder, 20 if options.quick else 100),
+        "injection": lambda folder: injection(folder, 50 if options.quick else 500),
+        "lookup": lambda folder: lookup(folder, 20_000 if options.quick else 200_000, 50 if options.quick else 200),
+        "toolkits": lambda folder: toolkits(),
     }
     rows: list[Row] = []
     for name, bench in benches.items():

@@ -8,25 +8,29 @@
 The names below are loaded when they are first used, so that a short-lived program pays only for what it needs.
 """
 
-from importlib import import_module
-
-from covey.version import __version__
+from covey.core.late import late_names
 
 _HOMES = {
     "Card": "covey.core.card",
     "CoveyError": "covey.core.errors",
     "Delivery": "covey.surfaces.python.inbox",
     "Inbox": "covey.surfaces.python.inbox",
+    "Injected": "covey.core.inject",
     "Member": "covey.surfaces.python.member",
     "NotFound": "covey.core.errors",
     "Outcome": "covey.core.outcome",
     "OutcomeKind": "covey.core.outcome",
+    "Pending": "covey.core.attention",
     "Receipt": "covey.surfaces.python.receipt",
     "Rejected": "covey.core.errors",
     "Space": "covey.surfaces.python.space",
+    "Toolbox": "covey.toolkits.toolbox",
+    "Turn": "covey.surfaces.python.turn",
     "Unavailable": "covey.core.errors",
     "Verdict": "covey.core.gate",
+    "__version__": "covey.version",
     "open": "covey.surfaces.python.space",
+    "take_out": "covey.surfaces.python.turn",
 }
 
 # The names come from __getattr__; __init__.pyi beside this file gives their types.
@@ -36,24 +40,23 @@ __all__ = [
     "CoveyError",
     "Delivery",
     "Inbox",
+    "Injected",
     "Member",
     "NotFound",
     "Outcome",
     "OutcomeKind",
+    "Pending",
     "Receipt",
     "Rejected",
     "Space",
+    "Toolbox",
+    "Turn",
     "Unavailable",
     "Verdict",
     "__version__",
     "open",
+    "take_out",
 ]
 
 
-def __getattr__(name: str) -> object:
-    home = _HOMES.get(name)
-    if home is None:
-        raise AttributeError(f"module 'covey' has no attribute {name!r}")
-    value: object = getattr(import_module(home), name)
-    globals()[name] = value
-    return value
+__getattr__ = late_names(__name__, _HOMES)

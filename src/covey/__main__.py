@@ -2,6 +2,6 @@
 
 import sys
 
-from covey.surfaces.cli.main import main
+from covey.surfaces.cli.process import run
 
-sys.exit(main())
+sys.exit(run())

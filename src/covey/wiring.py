@@ -1,13 +1,13 @@
 """From a URL to adapters: the only place that knows them all, and imports them as late as it can."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Literal
 
 from covey.adapters.system.clock import SystemClock
-from covey.adapters.system.files import RootedFiles
-from covey.adapters.system.ids import SystemIds
-from covey.adapters.system.liveness import SystemLiveness
+from covey.core.errors import Invalid
+from covey.core.ids import Topic
+from covey.core.late import late
 from covey.core.store_url import Engine, StoreUrl, parse_store_url
 from covey.services.space import Ports
 
@@ -40,12 +40,15 @@ def connect(url: StoreUrl, roots: Sequence[str]) -> Ports:
     from covey.adapters.doorbell.listen import DoorbellWakeups
     from covey.adapters.sqlite.group import GroupCommit
     from covey.adapters.sqlite.search_lane import ThreadedSearch
+    from covey.adapters.system.ids import SystemIds
+    from covey.adapters.system.liveness import SystemLiveness
     from covey.adapters.system.threaded_files import ThreadedFiles
+    from covey.services.adapters import Adapters
 
-    path = os.path.abspath(os.path.expanduser(url.place))
+    path = _path(url)
     folder = os.path.dirname(path)
     wakeups = DoorbellWakeups(path, runtime_folder(os.environ))
-    return Ports(
+    return Adapters(
         store=GroupCommit(path, ring=wakeups.ring, synchronous=_synchronous(url)),
         wakeups=wakeups,
         blobs=ThreadedBlobs(folder),
@@ -60,27 +63,177 @@ def connect(url: StoreUrl, roots: Sequence[str]) -> Ports:
 def connect_inline(url: StoreUrl, roots: Sequence[str]) -> Ports:
     """Return the adapters of a space for a short-lived program: everything happens in the calling thread and nothing
     ever suspends. It can ring, but not listen."""
-    if url.engine is Engine.MEMORY:
-        return _memory(roots)
-    from covey.adapters.blobfiles.blobs import BlobFiles
-    from covey.adapters.doorbell.folders import runtime_folder
-    from covey.adapters.doorbell.ring_only import RingOnly
-    from covey.adapters.sqlite.search import SqliteSearch
-    from covey.adapters.sqlite.store import SqliteStore
+    return _memory(roots) if url.engine is Engine.MEMORY else _Inline(url, roots)
 
-    path = os.path.abspath(os.path.expanduser(url.place))
-    folder = os.path.dirname(path)
-    wakeups = RingOnly(path, runtime_folder(os.environ))
-    return Ports(
-        store=SqliteStore(path, ring=wakeups.ring, synchronous=_synchronous(url)),
-        wakeups=wakeups,
-        blobs=BlobFiles(folder),
-        search=SqliteSearch(path),
-        liveness=SystemLiveness(folder),
-        files=RootedFiles(roots),
-        clock=SystemClock(),
-        ids=SystemIds(),
+
+class _Inline:
+    """`Ports` in the calling thread. Each adapter is made, and its module loaded, when it is first used."""
+
+    clock = SystemClock()
+
+    def __init__(self, url: StoreUrl, roots: Sequence[str]) -> None:
+        self._path = _path(url)
+        self._folder = os.path.dirname(self._path)
+        self._synchronous: Literal["full", "normal"] = _synchronous(url)
+        self._roots = roots
+
+    @late
+    def store(self):
+        from covey.adapters.sqlite.store import SqliteStore
+
+        return SqliteStore(self._path, ring=self._ring, synchronous=self._synchronous)
+
+    @late
+    def wakeups(self):
+        from covey.adapters.doorbell.folders import runtime_folder
+        from covey.adapters.doorbell.ring_only import RingOnly
+
+        return RingOnly(self._path, runtime_folder(os.environ))
+
+    @late
+    def blobs(self):
+        from covey.adapters.blobfiles.blobs import BlobFiles
+
+        return BlobFiles(self._folder)
+
+    @late
+    def search(self):
+        from covey.adapters.sqlite.search import SqliteSearch
+
+        return SqliteSearch(self._path)
+
+    @late
+    def liveness(self):
+        from covey.adapters.system.liveness import SystemLiveness
+
+        return SystemLiveness(self._folder)
+
+    @late
+    def files(self):
+        from covey.adapters.system.files import RootedFiles
+
+        return RootedFiles(self._roots)
+
+    @late
+    def ids(self):
+        from covey.adapters.system.ids import SystemIds
+
+        return SystemIds()
+
+    def _ring(self, topics: Collection[Topic]) -> None:
+        self.wakeups.ring(topics)
+
+    async def close(self) -> None:
+        made = vars(self)  # where a late property stands once it was used
+        if "wakeups" in made:
+            await self.wakeups.close()
+        if "search" in made:
+            await self.search.close()
+        if "store" in made:
+            await self.store.close()
+        if "liveness" in made:
+            self.liveness.close()
+
+
+def checkups_beneath(url: StoreUrl):
+    """Return what examines a space beneath its records, and opens nothing before it is asked to. The types are
+    inferred: naming them would load what other programs do not need."""
+    if url.engine is Engine.MEMORY:
+        return ()
+    from covey.adapters.doorbell.checkup import DoorbellCheckup
+    from covey.adapters.doorbell.folders import runtime_folder
+    from covey.adapters.sqlite.checkup import StoreCheckup
+    from covey.adapters.system.folder_checkup import FolderCheckup
+
+    path = _path(url)
+    return (
+        StoreCheckup(path),
+        FolderCheckup(path, STORE_FOLDER),
+        DoorbellCheckup(path, runtime_folder(os.environ)),
     )
+
+
+def checkups_beside(url: StoreUrl, ports: Ports):
+    """Return what examines that which goes with the records of a space: the index and the contents of files."""
+    if url.engine is Engine.MEMORY:
+        return ()
+    from covey.adapters.blobfiles.checkup import BlobsCheckup
+    from covey.adapters.sqlite.search_checkup import SearchCheckup
+    from covey.services.leftovers import used_blobs
+
+    path = _path(url)
+    return SearchCheckup(path), BlobsCheckup(os.path.dirname(path), lambda: used_blobs(ports.store))
+
+
+def views(url: StoreUrl):
+    """Return what shows a space as it is at one moment, for exports."""
+    if url.engine is Engine.MEMORY:
+        from covey.adapters.memory import MemoryStore, MemoryViews
+
+        return MemoryViews(MemoryStore())
+    from covey.adapters.sqlite.views import SqliteViews
+
+    return SqliteViews(_path(url))
+
+
+def caretaking(url: StoreUrl):
+    """Return what cleans up beneath the records of a space: the contents of files, and the pages of the store."""
+    if url.engine is Engine.MEMORY:
+        from covey.adapters.memory import MemoryBlobs, MemoryPages
+
+        return MemoryBlobs(), MemoryPages()
+    from covey.adapters.blobfiles.blobs import BlobFiles
+    from covey.adapters.sqlite.pages import SqlitePages
+
+    path = _path(url)
+    return BlobFiles(os.path.dirname(path)), SqlitePages(path)
+
+
+def backup(url: StoreUrl):
+    """Return what makes backups of a space."""
+    _check_can_be_kept(url)
+    from covey.adapters.archive.tar import TarArchives
+    from covey.adapters.blobfiles.blobs import BlobFiles
+    from covey.adapters.sqlite.snapshots import SqliteSnapshots
+    from covey.services.backup import Backup
+
+    path = _path(url)
+    if not os.path.exists(path):
+        raise Invalid("store", str(url), "there is no space to back up")
+    blobs = BlobFiles(os.path.dirname(path))
+    return Backup(SqliteSnapshots(path), TarArchives(), blobs, blobs, SystemClock())
+
+
+def restore(url: StoreUrl):
+    """Return what restores a backup to where the URL says."""
+    _check_can_be_kept(url)
+    from covey.adapters.archive.tar import TarArchives
+    from covey.adapters.blobfiles.blobs import BlobFiles
+    from covey.adapters.sqlite.place import SqlitePlace
+    from covey.adapters.system.liveness import SystemLiveness
+    from covey.services.restore import Restore
+
+    path = _path(url)
+    folder = os.path.dirname(path)
+    return Restore(TarArchives(), SqlitePlace(path), BlobFiles(folder), SystemLiveness(folder), SystemClock())
+
+
+def _check_can_be_kept(url: StoreUrl) -> None:
+    if url.engine is Engine.MEMORY:
+        raise Invalid("store", str(url), "it ends with its process; only sqlite:PATH can be backed up and restored")
+
+
+def salvage(url: StoreUrl, target: str, tell: Callable[[int, int | None], None]):
+    """Copy what can still be read of a damaged store into a new one; return what became of each sort of record."""
+    if url.engine is Engine.MEMORY:
+        raise Invalid("store", str(url), "only a store in a file can be salvaged")
+    from covey.adapters.sqlite.salvage import salvage
+
+    return salvage(_path(url), os.path.expanduser(target), tell)
+
+
+def _path(url: StoreUrl) -> str:
+    return os.path.abspath(os.path.expanduser(url.place))
 
 
 def _synchronous(url: StoreUrl) -> Literal["full", "normal"]:
@@ -90,10 +243,13 @@ def _synchronous(url: StoreUrl) -> Literal["full", "normal"]:
 def _memory(roots: Sequence[str]) -> Ports:
     """Return a space of its own in this process's memory."""
     from covey.adapters.memory import MemoryBlobs, MemoryLiveness, MemorySearch, MemoryStore, MemoryWakeups
+    from covey.adapters.system.files import RootedFiles
+    from covey.adapters.system.ids import SystemIds
+    from covey.services.adapters import Adapters
 
     wakeups = MemoryWakeups()
     store = MemoryStore(wakeups.ring)
-    return Ports(
+    return Adapters(
         store=store,
         wakeups=wakeups,
         blobs=MemoryBlobs(),

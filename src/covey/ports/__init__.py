@@ -1,1 +1,29 @@
-"""What Covey needs from the world, by role. The docstrings are the specification; covey.testing has the contracts."""
+"""What Covey needs from the world, by role. The docstrings are the specification; covey.testing has the contracts.
+
+Ports are types. A module that a short-lived program loads names them through this package, in quotes ("ports.Store"),
+and so loads none of them, nor the records that they speak of. Other modules import them from where they are.
+"""
+
+from covey.core.late import late_names
+
+__getattr__ = late_names(
+    __name__,
+    {
+        "BlobUpkeep": "covey.ports.blobs",
+        "Blobs": "covey.ports.blobs",
+        "Capabilities": "covey.ports.store",
+        "Clock": "covey.ports.clock",
+        "Files": "covey.ports.files",
+        "Ids": "covey.ports.clock",
+        "Liveness": "covey.ports.presence",
+        "MessageFilter": "covey.ports.ledger",
+        "Operation": "covey.ports.store",
+        "Pages": "covey.ports.pages",
+        "Search": "covey.ports.search",
+        "Store": "covey.ports.store",
+        "Survives": "covey.ports.store",
+        "Transaction": "covey.ports.store",
+        "Views": "covey.ports.views",
+        "Wakeups": "covey.ports.wakeups",
+    },
+)

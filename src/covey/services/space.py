@@ -1,89 +1,186 @@
-"""All services of one space, joined."""
+"""All services of one space, joined. Each is made, and its module loaded, when it is first used."""
 
-from collections.abc import Awaitable, Callable
-from typing import NamedTuple
+from typing import Protocol
 
-from covey.ports.blobs import Blobs
-from covey.ports.clock import Clock, Ids
-from covey.ports.files import Files
-from covey.ports.presence import Liveness
-from covey.ports.search import Search
-from covey.ports.store import Store
-from covey.ports.wakeups import Wakeups
-from covey.services.acceptance import Acceptance
-from covey.services.asks import Asks
-from covey.services.attachments import Attachments
-from covey.services.audit import Audit
-from covey.services.claims import Claims
-from covey.services.dialogue import Dialogue
-from covey.services.directory import Directory
-from covey.services.history import History
-from covey.services.identities import Identities
-from covey.services.mail import Mail
-from covey.services.offers import Offers
-from covey.services.policies import Policies
-from covey.services.upkeep import Upkeep
-from covey.services.waiting import RECHECK_SECONDS, Waiting
+from covey import ports
+from covey.core.errors import BeyondToken
+from covey.core.identity import Identity
+from covey.core.late import late
+from covey.core.limits import RECHECK_SECONDS
 
 
-class Ports(NamedTuple):
+class Ports(Protocol):
     """What a space is made on: one adapter for each role."""
 
-    store: Store
-    wakeups: Wakeups
-    blobs: Blobs
-    search: Search
-    liveness: Liveness
-    files: Files
-    clock: Clock
-    ids: Ids
+    @property
+    def store(self) -> "ports.Store": ...
+    @property
+    def wakeups(self) -> "ports.Wakeups": ...
+    @property
+    def blobs(self) -> "ports.Blobs": ...
+    @property
+    def search(self) -> "ports.Search": ...
+    @property
+    def liveness(self) -> "ports.Liveness": ...
+    @property
+    def files(self) -> "ports.Files": ...
+    @property
+    def clock(self) -> "ports.Clock": ...
+    @property
+    def ids(self) -> "ports.Ids": ...
+
+    async def close(self) -> None:
+        """Let go of every adapter, in the order in which they depend on each other."""
+        ...
 
 
-class Services(NamedTuple):
-    directory: Directory
-    mail: Mail
-    offers: Offers
-    dialogue: Dialogue
-    asks: Asks
-    claims: Claims
-    identities: Identities
-    history: History
-    attachments: Attachments
-    policies: Policies
-    upkeep: Upkeep
-    audit: Audit
-    waiting: Waiting
-    clock: Clock
+class Services:
+    """The services over some adapters.
 
+    A short-lived program needs one or two of them, and what it does not need it does not wait for. Hence the late
+    imports, and no annotations on what stands below: the types are inferred.
+    """
 
-def services(ports: Ports, recheck: float = RECHECK_SECONDS) -> Services:
-    """Return the services over these adapters."""
-    upkeep = Upkeep(ports.store, ports.clock, ports.ids, ports.liveness)
-    tend: Callable[[], Awaitable[object]] = upkeep.tend
-    waiting = Waiting(ports.wakeups, ports.clock, tend, recheck)
-    acceptance = Acceptance(ports.ids, ports.liveness)
-    mail = Mail(ports.store, ports.clock, ports.ids, ports.blobs, acceptance, waiting)
-    return Services(
-        directory=Directory(ports.store, ports.clock, ports.ids, ports.liveness),
-        mail=mail,
-        offers=Offers(ports.store, ports.clock, ports.ids, upkeep),
-        dialogue=Dialogue(ports.store, ports.clock),
-        asks=Asks(ports.store, ports.clock, mail, waiting),
-        claims=Claims(ports.store, ports.clock, ports.liveness),
-        identities=Identities(ports.store, ports.clock, ports.ids),
-        history=History(ports.store, ports.search),
-        attachments=Attachments(ports.blobs, ports.files),
-        policies=Policies(ports.store, ports.clock),
-        upkeep=upkeep,
-        audit=Audit(ports.store),
-        waiting=waiting,
-        clock=ports.clock,
-    )
+    def __init__(self, ports: Ports, recheck: float = RECHECK_SECONDS, holder: Identity | None = None) -> None:
+        self._ports = ports
+        self._recheck = recheck
+        self._holder = holder
+        """Whose token these services are narrowed to."""
 
+    def narrowed_to(self, holder: Identity) -> "Services":
+        """Return these services as a surface gives them to whoever showed a token. An agent's token narrows them: what
+        is read is its own mail, what is done is done in its name, and what concerns the whole space is BeyondToken."""
+        from covey.core.authority import is_bound
 
-async def close(ports: Ports) -> None:
-    """Let go of every adapter, in the order in which they depend on each other."""
-    await ports.wakeups.close()
-    await ports.search.close()
-    await ports.store.close()
-    ports.liveness.close()
+        if not is_bound(holder):
+            return self
+        from covey.services.narrow_ports import NarrowPorts
+
+        return Services(NarrowPorts(self._ports, holder), self._recheck, holder)
+
+    def _check_whole(self, action: str) -> None:
+        if self._holder is not None:
+            raise BeyondToken(self._holder.agent, action)
+
+    @property
+    def clock(self) -> "ports.Clock":
+        return self._ports.clock
+
+    @late
+    def asks(self):
+        from covey.services.asks import Asks
+
+        return Asks(self._ports.store, self.clock, self.mail, self.waiting)
+
+    @late
+    def attachments(self):
+        from covey.services.attachments import Attachments
+
+        return Attachments(self._ports.blobs, self._ports.files)
+
+    @late
+    def attention(self):
+        from covey.services.attention import Attention
+
+        return Attention(self._ports.store, self.clock, self._ports.ids, self._ports.liveness, self.upkeep)
+
+    @late
+    def audit(self):
+        from covey.services.audit import Audit
+
+        self._check_whole("audit the space")
+        return Audit(self._ports.store)
+
+    @late
+    def claims(self):
+        from covey.services.claims import Claims
+
+        return Claims(self._ports.store, self.clock, self._ports.liveness)
+
+    @late
+    def clients(self):
+        from covey.services.clients import Clients
+
+        return Clients(self._ports.store, self.clock, self._ports.liveness, self.directory, self._holder)
+
+    @late
+    def dialogue(self):
+        from covey.services.dialogue import Dialogue
+
+        return Dialogue(self._ports.store, self.clock)
+
+    @late
+    def directory(self):
+        from covey.services.directory import Directory
+
+        return Directory(self._ports.store, self.clock, self._ports.ids, self._ports.liveness, self._holder)
+
+    def exports(self, views: "ports.Views"):
+        from covey.services.transfer_export import Exports
+
+        self._check_whole("export the space")
+        return Exports(views, self._ports.blobs, self.clock)
+
+    @late
+    def history(self):
+        from covey.services.history import History
+
+        return History(self._ports.store, self._ports.search)
+
+    @late
+    def identities(self):
+        from covey.services.identities import Identities
+
+        return Identities(self._ports.store, self.clock, self._ports.ids, self._holder)
+
+    @late
+    def imports(self):
+        from covey.services.transfer_import import Imports
+
+        self._check_whole("import into the space")
+        return Imports(self._ports.store, self._ports.blobs, self.clock, self._ports.liveness)
+
+    @late
+    def looking(self):
+        from covey.services.looking import Looking
+
+        return Looking(self._ports.store, self.clock)
+
+    @late
+    def mail(self):
+        from covey.services.acceptance import Acceptance
+        from covey.services.mail import Mail
+
+        acceptance = Acceptance(self._ports.ids, self._ports.liveness)
+        return Mail(self._ports.store, self.clock, self._ports.ids, self._ports.blobs, acceptance, self.waiting)
+
+    @late
+    def offers(self):
+        from covey.services.offers import Offers
+
+        return Offers(self._ports.store, self.clock, self._ports.ids, self.upkeep)
+
+    @late
+    def policies(self):
+        from covey.services.policies import Policies
+
+        self._check_whole("change settings of the space")
+        return Policies(self._ports.store, self.clock)
+
+    def prune(self, blobs: "ports.BlobUpkeep", pages: "ports.Pages"):
+        from covey.services.prune import Prune
+
+        self._check_whole("prune the space")
+        return Prune(self._ports.store, self.clock, self.upkeep, self._ports.search, blobs, pages)
+
+    @late
+    def upkeep(self):
+        from covey.services.upkeep import Upkeep
+
+        return Upkeep(self._ports.store, self.clock, self._ports.ids, self._ports.liveness)
+
+    @late
+    def waiting(self):
+        from covey.services.waiting import Waiting
+
+        return Waiting(self._ports.wakeups, self.clock, self.upkeep.tend, self._recheck)

@@ -1,0 +1,16 @@
+from covey.ports.blobs import Blobs as Blobs
+from covey.ports.blobs import BlobUpkeep as BlobUpkeep
+from covey.ports.clock import Clock as Clock
+from covey.ports.clock import Ids as Ids
+from covey.ports.files import Files as Files
+from covey.ports.ledger import MessageFilter as MessageFilter
+from covey.ports.pages import Pages as Pages
+from covey.ports.presence import Liveness as Liveness
+from covey.ports.search import Search as Search
+from covey.ports.store import Capabilities as Capabilities
+from covey.ports.store import Operation as Operation
+from covey.ports.store import Store as Store
+from covey.ports.store import Survives as Survives
+from covey.ports.store import Transaction as Transaction
+from covey.ports.views import Views as Views
+from covey.ports.wakeups import Wakeups as Wakeups

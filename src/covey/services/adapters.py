@@ -1,0 +1,30 @@
+"""Adapters for all ports, ready for `Services`."""
+
+from typing import NamedTuple
+
+from covey.ports.blobs import Blobs
+from covey.ports.clock import Clock, Ids
+from covey.ports.files import Files
+from covey.ports.presence import Liveness
+from covey.ports.search import Search
+from covey.ports.store import Store
+from covey.ports.wakeups import Wakeups
+
+
+class Adapters(NamedTuple):
+    """`Ports` that are all there."""
+
+    store: Store
+    wakeups: Wakeups
+    blobs: Blobs
+    search: Search
+    liveness: Liveness
+    files: Files
+    clock: Clock
+    ids: Ids
+
+    async def close(self) -> None:
+        await self.wakeups.close()
+        await self.search.close()
+        await self.store.close()
+        self.liveness.close()

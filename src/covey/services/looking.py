@@ -1,0 +1,103 @@
+"""Looking: what waits for an agent or a session. It changes nothing, and needs nothing that changes things."""
+
+from collections.abc import Collection, Sequence
+from datetime import datetime
+from typing import Final, NamedTuple
+
+from covey import ports
+from covey.core.delivery import WAITING, Delivery, DeliveryState, state_at
+from covey.core.ids import InboxId, parked_inbox
+from covey.core.message import Kind, Message
+from covey.core.names import AgentName, Scope
+from covey.services.known import known_agent, known_message
+
+PAGE: Final = 64
+"""How many deliveries are read at a time where one that fits is looked for."""
+
+
+FEW: Final = 64
+"""So many deliveries are read in the time that it takes to hand the read to another thread."""
+
+
+class Item(NamedTuple):
+    """A delivery with its message, and its state as a reader sees it now."""
+
+    delivery: Delivery
+    message: Message
+    state: DeliveryState
+
+
+class InboxFilter(NamedTuple):
+    """Which deliveries to look at; what is None does not matter."""
+
+    scope: Scope | None = None
+    kind: Kind | None = None
+    since: datetime | None = None
+    """Sent at this time or later."""
+    until: datetime | None = None
+    """Sent before this time."""
+    states: Collection[DeliveryState] = WAITING
+
+    def fits(self, item: Item) -> bool:
+        return (
+            (self.scope is None or item.message.scope == self.scope)
+            and (self.kind is None or item.message.kind is self.kind)
+            and (self.since is None or item.message.created_at >= self.since)
+            and (self.until is None or item.message.created_at < self.until)
+            and item.state in self.states
+        )
+
+
+class Looking:
+    def __init__(self, store: "ports.Store", clock: "ports.Clock") -> None:
+        self._store = store
+        self._clock = clock
+
+    async def peek(self, agent: AgentName, wanted: InboxFilter | None = None, limit: int = 1000) -> Sequence[Item]:
+        """Return what waits for an agent, parked or with any of its sessions, by seq. One that is not known is
+        RecipientUnknown."""
+
+        async def operation(tx: "ports.Transaction") -> Sequence[Item]:
+            await known_agent(tx, agent)
+            inboxes = [parked_inbox(agent), *(session.inbox for session in await tx.sessions.of_agent(agent))]
+            return await self._items(tx, inboxes, wanted or InboxFilter(), 0, limit)
+
+        return await self._store.read(operation, is_long=True)
+
+    async def peek_inbox(
+        self, inbox: InboxId, wanted: InboxFilter | None = None, after: int = 0, limit: int = 1000
+    ) -> Sequence[Item]:
+        """Return what waits in one inbox after a seq."""
+
+        async def operation(tx: "ports.Transaction") -> Sequence[Item]:
+            return await self._items(tx, [inbox], wanted or InboxFilter(), after, limit)
+
+        return await self._store.read(operation, is_long=limit > FEW)
+
+    async def _items(
+        self, tx: "ports.Transaction", inboxes: Sequence[InboxId], wanted: InboxFilter, after: int, limit: int
+    ) -> Sequence[Item]:
+        items: list[Item] = []
+        for inbox in inboxes:
+            items += await self._fitting(tx, inbox, wanted, after, limit)
+        return sorted(items, key=_by_seq)[:limit]
+
+    async def _fitting(
+        self, tx: "ports.Transaction", inbox: InboxId, wanted: InboxFilter, after: int, limit: int
+    ) -> Sequence[Item]:
+        """Return the first `limit` that fit, however many that do not lie before them."""
+        now = self._clock.now()
+        items: list[Item] = []
+        while page := await tx.inboxes.waiting(inbox, WAITING, after, max(limit, PAGE)):
+            for delivery in page:
+                after = delivery.seq
+                item = Item(delivery, await known_message(tx, delivery.message_id), state_at(delivery, now))
+                if wanted.fits(item):
+                    items.append(item)
+                if len(items) == limit:
+                    return items
+        return items
+
+
+def _by_seq(item: Item) -> int:
+    return item.delivery.seq
