@@ -9,7 +9,7 @@ from covey.adapters.system.ids import SystemIds
 from covey.core.address import EVERYONE, parse_address
 from covey.core.delivery import DeliveryState
 from covey.core.draft import Draft
-from covey.core.errors import AlreadyArchived, GateClosed, IllegalMove, NotAnswered
+from covey.core.errors import AlreadyArchived, GateClosed, IllegalMove, MessagePruned, NotAnswered
 from covey.core.evidence import EvidenceGrade
 from covey.core.ids import MessageId, parked_inbox, session_inbox
 from covey.core.message import Kind
@@ -17,7 +17,9 @@ from covey.core.names import AgentName, Scope, Subject
 from covey.core.offer import Presentation
 from covey.core.parts import TextPart
 from covey.services.directory import Joined, JoinRequest
-from covey.services.mail import InboxFilter
+from covey.services.looking import InboxFilter
+from covey.services.prune import Prune
+from covey.services.prune_survey import Wanted
 from covey.services.recipients import SendPolicy
 from covey.services.space import Services
 from tests.chaos.diary import Diary, Done, Sent
@@ -26,13 +28,14 @@ NAMES = [AgentName(name) for name in ("ann", "bob", "cy", "dee")]
 HANDLED, WITHDRAWN = DeliveryState.HANDLED, DeliveryState.WITHDRAWN
 SCOPES = [Scope(f"scope-{n}") for n in range(5)]
 
-EXPECTED = (IllegalMove, NotAnswered, AlreadyArchived, GateClosed)
+EXPECTED = (IllegalMove, NotAnswered, AlreadyArchived, GateClosed, MessagePruned)
 """What others may have made of the same message a moment before. Any other refusal is a fault."""
 
 
 class Life:
-    def __init__(self, services: Services, name: AgentName, random: Random, diary: Diary) -> None:
+    def __init__(self, services: Services, name: AgentName, random: Random, diary: Diary, prune: Prune) -> None:
         self._services = services
+        self._prune = prune
         self._name = name
         self._random = random
         self._diary = diary
@@ -58,6 +61,7 @@ class Life:
             (3, self._judge),
             (3, self._live_on),
             (2, self._come_back),
+            (1, self._clean_up),
         )
         (do,) = self._random.choices([do for _, do in choices], [weight for weight, _ in choices])
         with suppress(*EXPECTED):
@@ -97,7 +101,7 @@ class Life:
                 self._answered.append(item.message.id)
 
     async def _settle(self) -> None:
-        items = await self._services.mail.peek_inbox(session_inbox(self._joined.session.id), limit=5)
+        items = await self._services.looking.peek_inbox(session_inbox(self._joined.session.id), limit=5)
         if items:
             chosen = self._random.choice(items)
             receipt = await self._services.mail.settle(chosen.message.id, self._joined.identity)
@@ -119,7 +123,7 @@ class Life:
                 self._note("withdrawn", message_id)
 
     async def _claim(self) -> None:
-        tasks = await self._services.mail.peek_inbox(parked_inbox(self._name), InboxFilter(kind=Kind.TASK), limit=3)
+        tasks = await self._services.looking.peek_inbox(parked_inbox(self._name), InboxFilter(kind=Kind.TASK), limit=3)
         if tasks:
             await self._services.claims.claim(self._random.choice(tasks).message.id, self._joined.identity)
 
@@ -135,6 +139,11 @@ class Life:
     async def _come_back(self) -> None:
         await self._services.directory.leave(self._joined.identity)
         await self.begin()
+
+    async def _clean_up(self) -> None:
+        """Prune what was closed a moment ago, while others go on."""
+        before = self._services.clock.now() - timedelta(seconds=self._random.choice((0.1, 1)))
+        await self._prune.prune(Wanted(before), self._joined.identity, _tell_nobody)
 
     def _draft(self, kind: Kind, *to: AgentName) -> Draft:
         return Draft(
@@ -153,3 +162,6 @@ class Life:
 
     def _note(self, what: str, message_id: MessageId) -> None:
         self._diary.done(Done(what, message_id, self._name))
+
+
+def _tell_nobody(_done: int, _of: int | None) -> None: ...

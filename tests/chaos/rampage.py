@@ -10,7 +10,7 @@ from covey.core.capacity import Capacity, Overflow
 from covey.core.card import Card
 from covey.core.identity import Identity
 from covey.core.store_url import parse_store_url
-from covey.services.space import close, services
+from covey.services.space import Services
 from covey.wiring import connect_inline
 from tests.chaos.life import NAMES
 from tests.chaos.supervisor import Supervisor, supervised
@@ -58,7 +58,8 @@ def _check(supervisor: Supervisor, verdict: Verdict) -> None:
     kills, spent_s = supervisor.kills, supervisor.spent_s
     print(
         f"kills {kills} ({kills / spent_s:.0f}/s) · accepted {verdict.accepted} ({verdict.accepted / spent_s:.0f}/s) ·"
-        f" settled, archived, withdrawn {verdict.done} · lost {len(verdict.lost)} · twice {len(verdict.twice)} ·"
+        f" settled, archived, withdrawn {verdict.done} · pruned {verdict.pruned} ·"
+        f" lost {len(verdict.lost)} · twice {len(verdict.twice)} ·"
         f" disagreements {len(verdict.disagreements)} · troubles {len(verdict.troubles)} · {spent_s:.0f} s",
         flush=True,
     )
@@ -68,7 +69,7 @@ def _check(supervisor: Supervisor, verdict: Verdict) -> None:
 
 def _register(folder: Path) -> None:
     ports = connect_inline(parse_store_url(f"sqlite:{folder / 'covey.db'}"), ())
-    directory = services(ports).directory
+    directory = Services(ports).directory
     for name, capacity in zip(NAMES, CAPACITIES, strict=True):
         finish(directory.register(name, Card(capacity=capacity), Identity(name)))
-    finish(close(ports))
+    finish(ports.close())

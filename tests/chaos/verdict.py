@@ -6,11 +6,12 @@ from typing import NamedTuple
 
 from covey.adapters.sqlite.integrity import integrity_check
 from covey.core.delivery import Delivery, DeliveryState
+from covey.core.errors import MessagePruned
 from covey.core.identity import Identity
 from covey.core.store_url import parse_store_url
 from covey.ports.store import Transaction
 from covey.services.recipients import SendPolicy
-from covey.services.space import Services, services
+from covey.services.space import Services
 from covey.wiring import connect_inline
 from tests.chaos.diary import Done, Entry, Sent, Trouble, read_diaries
 from tests.properties.world import finish
@@ -20,6 +21,7 @@ class Verdict(NamedTuple):
     accepted: int
     done: int
     """Acknowledged settlements, archivings and withdrawals."""
+    pruned: int
     lost: Sequence[str]
     twice: Sequence[str]
     disagreements: Sequence[str]
@@ -36,10 +38,11 @@ def judge(folder: Path, *, is_over: bool) -> Verdict:
     entries = list(read_diaries(folder / "diaries"))
     path = folder / "covey.db"
     ports = connect_inline(parse_store_url(f"sqlite:{path}"), ())
-    space = services(ports)
+    space = Services(ports)
     try:
         lost = list(finish(ports.store.read(lambda tx: _missing(tx, entries))))
         found = [str(disagreement) for disagreement in finish(space.audit.check())]
+        pruned = finish(ports.store.read(lambda tx: tx.pruned.count()))
         if is_over:
             found.extend(finish(_changed_by_sending_again(space, entries)))
     finally:
@@ -49,6 +52,7 @@ def judge(folder: Path, *, is_over: bool) -> Verdict:
     return Verdict(
         accepted=sum(isinstance(entry, Sent) for entry in entries),
         done=sum(isinstance(entry, Done) for entry in entries),
+        pruned=pruned,
         lost=lost,
         twice=[line for line in found if line.startswith("copies in ")],
         disagreements=[line for line in found if not line.startswith("copies in ")],
@@ -65,7 +69,9 @@ async def _missing(tx: Transaction, entries: Iterable[Entry]) -> Sequence[str]:
         message_id = entry.draft.id if isinstance(entry, Sent) else entry.message_id
         assert message_id is not None
         copies = await tx.deliveries.of_message(message_id)
-        if await tx.messages.get(message_id) is None:
+        if await tx.pruned.has(message_id):
+            missing.extend(f"{copy.id} is left of what was pruned" for copy in copies)
+        elif await tx.messages.get(message_id) is None:
             missing.append(f"message {message_id} was acknowledged and is not there")
         elif isinstance(entry, Sent):
             if tuple(copy.id for copy in copies) != entry.deliveries:
@@ -92,7 +98,10 @@ async def _changed_by_sending_again(space: Services, entries: Iterable[Entry]) -
     before = await space.history.last()
     for entry in entries:
         if isinstance(entry, Sent):
-            receipt = await space.mail.send(entry.draft, Identity(entry.agent), SendPolicy())
+            try:
+                receipt = await space.mail.send(entry.draft, Identity(entry.agent), SendPolicy())
+            except MessagePruned:
+                continue  # refused for ever
             if tuple(copy.id for copy in receipt.deliveries) != entry.deliveries:
                 changed.append(f"message {entry.draft.id} was delivered otherwise when it was sent again: {receipt}")
     after = await space.history.last()

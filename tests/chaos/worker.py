@@ -11,8 +11,9 @@ from typing import NamedTuple, Self
 
 import covey
 from covey.core.store_url import parse_store_url
-from covey.services.space import services
-from covey.wiring import connect_inline
+from covey.services.prune import Prune
+from covey.services.space import Services
+from covey.wiring import caretaking, connect_inline
 from tests.chaos.diary import Diary, Trouble
 from tests.chaos.life import NAMES, Life
 from tests.properties.world import finish
@@ -61,15 +62,21 @@ async def _live_together(worker: Worker, diary: Diary) -> None:
     async with covey.open(worker.url) as space, asyncio.TaskGroup() as group:
         for number in range(worker.lives):
             random = Random(worker.seed + number)
-            group.create_task(live(Life(space.services, random.choice(NAMES), random, diary), random))
+            life = Life(space.services, random.choice(NAMES), random, diary, _prune(worker, space.services))
+            group.create_task(live(life, random))
 
 
 def _live_alone(worker: Worker, diary: Diary) -> None:
     """As a command: everything in one thread."""
     parent = os.getppid()
     random = Random(worker.seed)
-    life = Life(services(connect_inline(parse_store_url(worker.url), ())), random.choice(NAMES), random, diary)
+    services = Services(connect_inline(parse_store_url(worker.url), ()))
+    life = Life(services, random.choice(NAMES), random, diary, _prune(worker, services))
     finish(life.begin())
     while os.getppid() == parent:
         finish(life.step())
         time.sleep(random.uniform(0, LONGEST_PAUSE_S))
+
+
+def _prune(worker: Worker, services: Services) -> Prune:
+    return services.prune(*caretaking(parse_store_url(worker.url)))

@@ -3,9 +3,11 @@
 import json
 import subprocess
 import sys
+from collections.abc import Sequence
 from typing import Any, cast
 
 from covey.adapters.system.liveness import SystemLiveness
+from covey.core.ancestry import Ancestor
 from covey.core.session import Holder
 
 LIMIT_S = 20.0
@@ -25,6 +27,10 @@ class LivenessElsewhere:
     def process(self, pid: int) -> Holder | None:
         answer = self._call("process", pid)
         return None if answer is None else Holder(*cast(list[Any], answer))
+
+    def ancestors(self) -> Sequence[Ancestor]:
+        found = cast(list[tuple[list[Any], str]], self._call("ancestors"))
+        return [Ancestor(Holder(*holder), name) for holder, name in found]
 
     def is_held(self, holder: Holder) -> bool:
         return self._call("is_held", holder) is True
@@ -51,6 +57,8 @@ def serve(folder: str) -> None:
                 answer: object = liveness.hold()
             case ["process", int(pid)]:
                 answer = liveness.process(pid)
+            case ["ancestors"]:
+                answer = liveness.ancestors()
             case ["is_held", [*holder]]:
                 answer = liveness.is_held(Holder(*holder))
             case _:

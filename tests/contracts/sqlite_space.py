@@ -7,8 +7,9 @@ from covey.adapters.sqlite.group import GroupCommit
 from covey.adapters.sqlite.search import SqliteSearch
 from covey.adapters.sqlite.search_lane import ThreadedSearch
 from covey.adapters.sqlite.store import SqliteStore
+from covey.adapters.sqlite.views import SqliteViews
 from covey.ports.store import Store
-from covey.testing.opening import Ring, Searched, closing, silent
+from covey.testing.opening import Ring, Searched, Viewed, closing, silent
 
 
 def open_inline(path: str, ring: Ring) -> AbstractAsyncContextManager[Store]:
@@ -17,6 +18,18 @@ def open_inline(path: str, ring: Ring) -> AbstractAsyncContextManager[Store]:
 
 def open_threaded(path: str, ring: Ring) -> AbstractAsyncContextManager[Store]:
     return closing(GroupCommit(path, ring=ring))
+
+
+@asynccontextmanager
+async def views_inline(path: str) -> AsyncGenerator[Viewed]:
+    async with closing(SqliteStore(path, ring=silent)) as store:
+        yield Viewed(store, SqliteViews(path))
+
+
+@asynccontextmanager
+async def views_threaded(path: str) -> AsyncGenerator[Viewed]:
+    async with closing(GroupCommit(path, ring=silent)) as store:
+        yield Viewed(store, SqliteViews(path))
 
 
 @asynccontextmanager

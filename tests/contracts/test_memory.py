@@ -5,17 +5,20 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from covey.adapters.memory import MemoryBlobs, MemoryLiveness, MemorySearch, MemoryStore, MemoryWakeups
-from covey.testing import OpenLiveness, OpenSearch, OpenStore, OpenWakeups, Searched, closing, silent
+from covey.adapters.memory import MemoryBlobs, MemoryLiveness, MemorySearch, MemoryStore, MemoryViews, MemoryWakeups
+from covey.testing import OpenLiveness, OpenSearch, OpenStore, OpenViews, OpenWakeups, Searched, Viewed, closing, silent
 from covey.testing.contracts import (
     AgentsContract,
     BlobsContract,
+    BlobUpkeepContract,
     DeliveriesContract,
+    HoldingsContract,
     InboxesContract,
     JournalContract,
     LivenessContract,
     MessagesContract,
     OffersContract,
+    PrunedContract,
     SearchContract,
     SessionsContract,
     SettingsContract,
@@ -24,6 +27,7 @@ from covey.testing.contracts import (
     StoreContract,
     TicketsContract,
     TokensContract,
+    ViewsContract,
     WakeupsContract,
 )
 
@@ -49,6 +53,16 @@ def open_search() -> OpenSearch:
 
 
 @pytest.fixture
+def open_views() -> OpenViews:
+    @asynccontextmanager
+    async def views() -> AsyncGenerator[Viewed]:
+        async with closing(MemoryStore(silent)) as store:
+            yield Viewed(store, MemoryViews(store))
+
+    return views
+
+
+@pytest.fixture
 def blobs() -> MemoryBlobs:
     return MemoryBlobs()
 
@@ -59,6 +73,14 @@ def spoil_blob(blobs: MemoryBlobs) -> Callable[[str], None]:
         blobs.contents[digest] += b"!"
 
     return spoil
+
+
+@pytest.fixture
+def age_blob(blobs: MemoryBlobs) -> Callable[[str], None]:
+    def age(digest: str) -> None:
+        blobs.used_at[digest] -= 86_400
+
+    return age
 
 
 @pytest.fixture
@@ -104,10 +126,22 @@ class TestTickets(TicketsContract): ...
 class TestJournal(JournalContract): ...
 
 
+class TestViews(ViewsContract): ...
+
+
 class TestWakeups(WakeupsContract): ...
 
 
 class TestBlobs(BlobsContract): ...
+
+
+class TestBlobUpkeep(BlobUpkeepContract): ...
+
+
+class TestHoldings(HoldingsContract): ...
+
+
+class TestPruned(PrunedContract): ...
 
 
 class TestSearch(SearchContract): ...

@@ -1,8 +1,10 @@
 """The contracts of clock, ids, liveness, wake-ups and blobs on the adapters of one machine."""
 
 import functools
+import os
 import shutil
 import tempfile
+import time
 from collections.abc import Callable, Generator
 from pathlib import Path
 
@@ -15,6 +17,7 @@ from covey.adapters.system.ids import SystemIds
 from covey.ports.blobs import Blobs
 from covey.testing.contracts import (
     BlobsContract,
+    BlobUpkeepContract,
     ClockContract,
     IdsContract,
     LivenessContract,
@@ -85,6 +88,20 @@ class TestIds(IdsContract): ...
 
 
 class TestBlobs(BlobsContract): ...
+
+
+class TestBlobUpkeep(BlobUpkeepContract):
+    @pytest.fixture
+    def blobs(self, tmp_path: Path) -> BlobFiles:
+        return BlobFiles(str(tmp_path))
+
+    @pytest.fixture
+    def age_blob(self, tmp_path: Path) -> Callable[[str], None]:
+        def age(digest: str) -> None:
+            yesterday = time.time() - 86_400
+            os.utime(tmp_path / "blobs" / digest[:2] / digest[2:], (yesterday, yesterday))
+
+        return age
 
 
 class TestLiveness(LivenessContract): ...

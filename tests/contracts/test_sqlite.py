@@ -5,15 +5,17 @@ from pathlib import Path
 
 import pytest
 
-from covey.testing import Locator, OpenSearch, OpenStore
+from covey.testing import Locator, OpenSearch, OpenStore, OpenViews
 from covey.testing.contracts import (
     AgentsContract,
     DeliveriesContract,
     DurableStoreContract,
+    HoldingsContract,
     InboxesContract,
     JournalContract,
     MessagesContract,
     OffersContract,
+    PrunedContract,
     SearchContract,
     SessionsContract,
     SettingsContract,
@@ -21,10 +23,12 @@ from covey.testing.contracts import (
     StoreContract,
     TicketsContract,
     TokensContract,
+    ViewsContract,
 )
 from tests.contracts import sqlite_space
 
 WAYS = {"inline": sqlite_space.open_inline, "threaded": sqlite_space.open_threaded}
+VIEWS = {"inline": sqlite_space.views_inline, "threaded": sqlite_space.views_threaded}
 SEARCHES = {"inline": sqlite_space.search_inline, "threaded": sqlite_space.search_threaded}
 
 
@@ -46,6 +50,11 @@ def open_store(way: str, path: str) -> OpenStore:
 @pytest.fixture
 def store_locator(way: str, path: str) -> Locator:
     return Locator(f"{sqlite_space.__name__}:open_{way}", path)
+
+
+@pytest.fixture
+def open_views(way: str, path: str) -> OpenViews:
+    return partial(VIEWS[way], path)
 
 
 @pytest.fixture
@@ -90,6 +99,15 @@ class TestTickets(TicketsContract): ...
 
 
 class TestJournal(JournalContract): ...
+
+
+class TestViews(ViewsContract): ...
+
+
+class TestHoldings(HoldingsContract): ...
+
+
+class TestPruned(PrunedContract): ...
 
 
 class TestSearch(SearchContract): ...

@@ -105,12 +105,13 @@ class MailMoves(Twins):
 
     @move(1, index=which, with_other_text=seldom)
     def send_again(self, index: int, with_other_text: bool) -> None:
-        """The same id again changes nothing, unless the content differs: then it is refused."""
+        """The same id again changes nothing, unless the content differs or the message was pruned: then it is
+        refused."""
         draft, actor, policy = self.pick(self.sent, index)
         if with_other_text:
             draft = draft._replace(parts=(TextPart("something else"),))
         receipt = self.both(lambda services: services.mail.send(draft, actor, policy))
-        assert (receipt is None) == with_other_text
+        assert (receipt is None) == (with_other_text or draft.id not in self.messages)
 
     @move(1, who=which, to=recipients, policy=policies, scope=maybe_scope)
     def ask(self, who: int, to: Sequence[Whom], policy: SendPolicy, scope: Scope | None) -> None:
@@ -145,7 +146,7 @@ class MailMoves(Twins):
     def look(self, message: int, agent: int, state: DeliveryState) -> None:
         """Looking changes nothing; that it does not is checked with all else."""
         self.both(lambda services: services.mail.until(self.message(message), state, 0))
-        self.both(lambda services: services.mail.peek(NAMES[agent % len(NAMES)]))
+        self.both(lambda services: services.looking.peek(NAMES[agent % len(NAMES)]))
 
     def _draft(self, kind: Kind, to: Sequence[Whom], expires_in: timedelta | None) -> Draft:
         return Draft(

@@ -14,6 +14,7 @@ from tests.properties.directory_moves import DirectoryMoves
 from tests.properties.mail_moves import MailMoves
 from tests.properties.moves import Step, steps_of
 from tests.properties.offer_moves import OfferMoves
+from tests.properties.prune_moves import PruneMoves
 from tests.properties.twins import NotPossible
 
 # Hypothesis tells most of its stories again with small changes. Without them each is new, which finds more here.
@@ -26,7 +27,7 @@ PHASES = (Phase.generate, Phase.shrink) if os.environ.get("COVEY_SHRINK") else (
 SEED = int(os.environ.get("COVEY_SEED") or random.randrange(2**32))
 
 
-class Moves(MailMoves, OfferMoves, DialogueMoves, DirectoryMoves):
+class Moves(MailMoves, OfferMoves, DialogueMoves, DirectoryMoves, PruneMoves):
     """All moves together."""
 
 

@@ -67,12 +67,7 @@ class Twins(RuleBasedStateMachine):
     @invariant()
     def both_are_sound(self) -> None:
         """The two are equal in all they keep, and neither contradicts its journal, its rules or its past."""
-        known = Known([s.id for s in self.sessions], [offer for offer, _ in self.offers])
-
-        async def look(tx: Transaction) -> Snapshot:
-            return await snapshot(tx, known)
-
-        memory, durable = (finish(world.store.read(look)) for world in self.worlds)
+        memory, durable = (finish(world.store.read(self.all_records)) for world in self.worlds)
         for field in Snapshot._fields:
             kept, written = getattr(memory, field), getattr(durable, field)
             assert kept == written, f"{field}: memory has\n  {kept}\nand sqlite\n  {written}"
@@ -84,6 +79,10 @@ class Twins(RuleBasedStateMachine):
         self.before = memory
         self.messages = list(memory.messages)
         self.tickets = list(memory.tickets)
+
+    async def all_records(self, tx: Transaction) -> Snapshot:
+        """Return all records of a space as they are now."""
+        return await snapshot(tx, Known([s.id for s in self.sessions], [offer for offer, _ in self.offers]))
 
     def actor(self, index: int) -> Identity:
         """Pick who acts: mostly a session, live or not; else someone who only claims a name, or the operator."""

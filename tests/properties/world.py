@@ -10,7 +10,8 @@ from covey.core.ids import Topic
 from covey.core.session import Holder
 from covey.ports.store import Store
 from covey.ports.wakeups import Bell
-from covey.services.space import Ports, Services, services
+from covey.services.adapters import Adapters
+from covey.services.space import Services
 from covey.testing.clock import HandClock
 from covey.testing.ids import CountingIds
 
@@ -41,8 +42,8 @@ class NobodyRings:
 class Process:
     """One process that has the space open; it can die."""
 
-    def __init__(self, ports: Ports, liveness: MemoryLiveness) -> None:
-        self.services: Services = services(ports._replace(liveness=liveness))
+    def __init__(self, ports: Adapters, liveness: MemoryLiveness) -> None:
+        self.services: Services = Services(ports._replace(liveness=liveness))
         self._liveness = liveness
 
     def kill(self) -> None:
@@ -54,10 +55,11 @@ class World:
 
     def __init__(self, store: Store, clock: HandClock) -> None:
         self._machine = MemoryLiveness()
-        self._ports = Ports(
+        self.blobs = MemoryBlobs()
+        self._ports = Adapters(
             store=store,
             wakeups=NobodyRings(),
-            blobs=MemoryBlobs(),
+            blobs=self.blobs,
             search=MemorySearch(store),
             liveness=self._machine,
             files=RootedFiles(()),

@@ -51,7 +51,7 @@ class Space:
         return finish(self.services.mail.send(draft._replace(**more), who, policy))
 
     def waiting(self, member: Joined) -> list[MessageId]:
-        return [i.message.id for i in finish(self.services.mail.peek_inbox(session_inbox(member.session.id)))]
+        return [i.message.id for i in finish(self.services.looking.peek_inbox(session_inbox(member.session.id)))]
 
 
 @pytest.fixture

@@ -8,9 +8,10 @@ from covey.core.message import Kind
 from covey.core.names import AgentName
 from covey.core.parts import TextPart
 from covey.core.session import Holder
+from covey.services.adapters import Adapters
 from covey.services.directory import JoinRequest
 from covey.services.recipients import SendPolicy
-from covey.services.space import Ports, services
+from covey.services.space import Services
 from covey.testing.clock import HandClock
 from covey.testing.ids import CountingIds
 from tests.properties.world import NobodyRings, finish
@@ -27,7 +28,7 @@ class DiesOnceSeen(MemoryLiveness):
 
 def test_who_was_live_at_the_first_look_is_live_for_the_whole_transaction() -> None:
     store = MemoryStore()
-    ports = Ports(
+    ports = Adapters(
         store,
         NobodyRings(),
         MemoryBlobs(),
@@ -37,7 +38,7 @@ def test_who_was_live_at_the_first_look_is_live_for_the_whole_transaction() -> N
         HandClock(),
         CountingIds(),
     )
-    space = services(ports)
+    space = Services(ports)
     ann, bob = (finish(space.directory.join(JoinRequest(AgentName(name)))) for name in ("ann", "bob"))
     # Both addresses mean the one session, so bob is looked at twice.
     to = (parse_address("bob"), parse_address(bob.session.id))

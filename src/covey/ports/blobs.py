@@ -1,6 +1,11 @@
 """Blobs: bytes by the hash of their content."""
 
-from typing import Protocol
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
+from typing import Final, Protocol
+
+KEPT_S: Final = 3600.0
+"""How long a blob stays, in seconds, after it was put or asked for: a message that refers to it may be on its way."""
 
 
 class Blobs(Protocol):
@@ -17,4 +22,21 @@ class Blobs(Protocol):
 
     async def has(self, digest: str) -> bool:
         """Tell whether the content is there."""
+        ...
+
+
+class BlobUpkeep(Protocol):
+    """Blobs that can be cleaned out while others put and ask for them."""
+
+    async def digests(self) -> Sequence[str]:
+        """Return the digests of all that is kept, sorted."""
+        ...
+
+    async def remove(self, digest: str) -> bool:
+        """Remove the content, and tell whether it is gone. It stays where it was put or `has` was asked for it within
+        the last hour, and while somebody holds."""
+        ...
+
+    def hold(self) -> AbstractContextManager[None]:
+        """Return a context in which nothing is removed, by any process."""
         ...

@@ -26,8 +26,9 @@ class Agents(Protocol):
         """Return every agent, by name."""
         ...
 
-    async def next_number(self, name: AgentName) -> int:
-        """Return 1, 2, 3… for the agent: each number once, also after a restart. The agent must be known."""
+    async def next_number(self, name: AgentName, count: int = 1) -> int:
+        """Return 1, 2, 3… for the agent: each number once, also after a restart. With a `count`, so many are given at
+        once, and the first of them is returned. The agent must be known."""
         ...
 
 

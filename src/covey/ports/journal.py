@@ -19,7 +19,7 @@ class EventFilter(NamedTuple):
 
 
 class Journal(Protocol):
-    """Events by position. Nothing is ever changed or removed."""
+    """Events by position. Nothing is ever changed; only pruning removes any, and leaves a tombstone."""
 
     async def append(self, event: Event) -> None:
         """Add the event; the store gives it the next position. Positions follow the order of the commits, so that a

@@ -26,8 +26,9 @@ class MessageFilter(NamedTuple):
 class Messages(Protocol):
     """Accepted messages. They never change; they are only marked as swept."""
 
-    async def add(self, message: Message, document: str) -> None:
-        """File the message; `document` is its wire form. The id must be new: `get` it first."""
+    async def add(self, message: Message, document: str, *, is_swept: bool = False) -> None:
+        """File the message; `document` is its wire form. The id must be new: `get` it first. One that comes
+        from another space may have been swept there."""
         ...
 
     async def get(self, message_id: MessageId) -> Message | None:
@@ -70,6 +71,11 @@ class Deliveries(Protocol):
         """Return the deliveries of the scope that are queued, offered or in context, by seq."""
         ...
 
+    async def handled(self, agent: AgentName, number: int) -> Sequence[Delivery]:
+        """Return the handled copies of the message that has this number for the agent, in the order of their ids'
+        numbers. The cost does not grow with other ones."""
+        ...
+
     async def lapsed(self, now: datetime, limit: int) -> Sequence[Delivery]:
         """Return the first `limit` deliveries that are offered with a lease that ended by `now`, or queued and
         expired by `now`: by the time of that, then by seq. The cost does not grow with those that are not."""
@@ -96,6 +102,10 @@ class Inboxes(Protocol):
 
     async def alike(self, inbox: InboxId, sender: AgentName, scope: Scope, subject: Subject) -> Sequence[Delivery]:
         """Return the queued notifies and updates of that sender, scope and subject, by seq."""
+        ...
+
+    async def occupied(self) -> Sequence[InboxId]:
+        """Return every inbox in which something waits, by id. The cost follows the number of these inboxes."""
         ...
 
 
@@ -144,4 +154,8 @@ class Tickets(Protocol):
 
     async def awaiting(self, ticket_id: TicketId) -> Sequence[Ticket]:
         """Return the tickets that are not closed and whose `awaits` is this one."""
+        ...
+
+    async def debtors(self) -> Sequence[AgentName]:
+        """Return everyone who owes something, known or not, by name. The cost follows the number of them."""
         ...

@@ -1,7 +1,9 @@
 """Presence: whether what holds a session is still there."""
 
+from collections.abc import Sequence
 from typing import Protocol
 
+from covey.core.ancestry import Ancestor
 from covey.core.session import Holder
 
 
@@ -14,6 +16,10 @@ class Liveness(Protocol):
 
     def process(self, pid: int) -> Holder | None:
         """Return the holder that stands for a running process, or None where there is no such process."""
+        ...
+
+    def ancestors(self) -> Sequence[Ancestor]:
+        """Return the processes that this one descends from, its parent first, as far as they can be seen."""
         ...
 
     def is_held(self, holder: Holder) -> bool:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import NamedTuple, Protocol
 
 from covey.core.ids import MessageId
+from covey.ports.ledger import MessageFilter
 
 
 class Hit(NamedTuple):
@@ -15,9 +16,13 @@ class Hit(NamedTuple):
 class Search(Protocol):
     """A full-text index that follows the messages."""
 
-    async def find(self, words: str, limit: int) -> Sequence[Hit]:
-        """Return the best `limit` messages that have all the words (subject or text), best first, among all that were
-        committed before the call. Any text is a query; punctuation has no meaning."""
+    async def find(self, words: str, limit: int, wanted: MessageFilter | None = None) -> Sequence[Hit]:
+        """Return the best `limit` messages that have all the words (subject or text) and fit, best first, among all
+        that were committed before the call. Any text is a query; punctuation has no meaning."""
+        ...
+
+    async def forget(self) -> None:
+        """Drop the words of messages that were removed. `find` returns none of them even before."""
         ...
 
     async def lag(self) -> int:

@@ -8,6 +8,7 @@ from covey.core.ids import Topic
 from covey.ports.directory import Agents, Sessions, Settings, Tokens
 from covey.ports.journal import Journal
 from covey.ports.ledger import Deliveries, Inboxes, Messages, Offers, Tickets
+from covey.ports.pruning import Holdings, Pruned
 
 T = TypeVar("T")
 
@@ -61,6 +62,10 @@ class Transaction(Protocol):
     def tickets(self) -> Tickets: ...
     @property
     def journal(self) -> Journal: ...
+    @property
+    def holdings(self) -> Holdings: ...
+    @property
+    def pruned(self) -> Pruned: ...
 
     def ring(self, topic: Topic) -> None:
         """Ring `topic` once this transaction is durable, before `commit` returns; never, if it is not."""

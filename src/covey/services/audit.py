@@ -6,10 +6,12 @@ from typing import Final
 from covey.core.disagreement import Disagreement
 from covey.core.event import Event
 from covey.core.replay import Replay
+from covey.ports.checkup import Tell
 from covey.ports.store import Store, Transaction
 from covey.services.audit_books import Books
 from covey.services.audit_listings import agent_faults, inbox_faults, owed_faults, recent_faults, session_faults
 from covey.services.audit_messages import message_faults
+from covey.services.audit_pruned import pruned_faults
 
 PAGE: Final = 1000
 """How many events are read at a time."""
@@ -21,21 +23,30 @@ class Audit:
     def __init__(self, store: Store) -> None:
         self._store = store
 
-    async def check(self) -> Sequence[Disagreement]:
+    async def check(self, tell: Tell | None = None) -> Sequence[Disagreement]:
         """Return every point on which the space contradicts itself, over one consistent view; none, where all is
-        well."""
-        return await self._store.read(_examine, is_long=True)
+        well. `tell` hears how far it is, from wherever the store runs long reads."""
+        return await self._store.read(lambda tx: _examine(tx, tell or _tell_nobody), is_long=True)
 
 
-async def _examine(tx: Transaction) -> Sequence[Disagreement]:
+def _tell_nobody(_done: int, _of: int | None) -> None:
+    """Stand in where nobody wants to know how far it is."""
+
+
+async def _examine(tx: Transaction, tell: Tell) -> Sequence[Disagreement]:
     replay = Replay()
+    last = await tx.journal.last()
     async for event in _events(tx):
         replay.apply(event)
+        if event.position % PAGE == 0:
+            tell(event.position, 2 * last)
     books = Books()
     found = list(replay.faults)
-    for message_id, deliveries in replay.messages.items():
+    for done, (message_id, deliveries) in enumerate(replay.messages.items()):
         found.extend([fault async for fault in message_faults(tx, replay, books, message_id, deliveries)])
-    for check in (inbox_faults, session_faults, agent_faults, owed_faults, recent_faults):
+        if done % PAGE == 0:
+            tell(last + last * done // len(replay.messages), 2 * last)
+    for check in (inbox_faults, session_faults, agent_faults, owed_faults, recent_faults, pruned_faults):
         found.extend([fault async for fault in check(tx, replay, books)])
     return found
 

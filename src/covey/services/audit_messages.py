@@ -55,6 +55,8 @@ async def _copies(
 
 async def _ticket(tx: Transaction, request: Message, ticket: Ticket) -> AsyncIterator[Disagreement]:
     answer = await tx.messages.get(ticket.answer) if ticket.answer is not None else None
+    if ticket.answer is not None and answer is None and await tx.pruned.has(ticket.answer):
+        ticket = ticket._replace(answer=None)  # long threads are pruned in parts, the newest first
     awaited = await tx.tickets.get(ticket.awaits) if ticket.awaits is not None else None
     for fault in ticket_faults(ticket, request, answer, awaited):
         yield fault

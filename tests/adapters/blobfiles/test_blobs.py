@@ -237,6 +237,6 @@ async def test_a_folder_without_the_right_to_write_is_store_read_only(tmp_path: 
             await BlobFiles(str(tmp_path)).put(b"x")
         tmp_path.chmod(0o700)
         return
-    become_nobody = f"import os; os.setgroups([]); os.setgid({NOBODY}); os.setuid({NOBODY})\n"
+    become_nobody = f"import hashlib, os; os.setgroups([]); os.setgid({NOBODY}); os.setuid({NOBODY})\n"
     with child(PUT_UNTIL_REFUSED.replace("blobs = ", become_nobody + "blobs = ", 1), "/usr/covey-none") as writer:
         assert writer.line().split()[0] == "store-read-only"

@@ -2,16 +2,20 @@
 
 import errno
 import fcntl
-import hashlib
 import os
 import re
 import sys
 import time
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from typing import Final
 
+from covey.adapters.blobfiles.use import remove_unused, sharing, touch
 from covey.core.errors import BlobMissing, StoreFull, StoreReadOnly, Unavailable
 
 _DIGEST: Final = re.compile(r"[0-9a-f]{64}")
+_FOLDER_CHARS: Final = 2
+"""How much of a digest names the folder of its file."""
 _LEFTOVER_AGE_S: Final = 3600.0
 _CHUNK: Final = 1024 * 1024
 _NO_ROOM: Final = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
@@ -32,10 +36,12 @@ class BlobFiles:
         """Folders of which this object knows that they are on the disk."""
 
     async def put(self, content: bytes) -> str:
-        digest = hashlib.sha256(content).hexdigest()
+        digest = _sha256(content).hexdigest()
         path = self._path(digest)
         try:
-            self._put(path, digest, content)
+            self._prepare(os.path.dirname(path))
+            with sharing(self._folder):
+                self._put(path, digest, content)
         except OSError as error:
             raise _unwritable(error, path) from error
         return digest
@@ -48,7 +54,7 @@ class BlobFiles:
             content = _read(path)
         except OSError as error:
             raise _unreadable(error, path) from error
-        if content is None or hashlib.sha256(content).hexdigest() != digest:
+        if content is None or _sha256(content).hexdigest() != digest:
             raise BlobMissing(digest)
         return content
 
@@ -58,17 +64,45 @@ class BlobFiles:
             return False
         path = self._path(digest)
         try:
-            return _is_whole(path, digest)
+            if not _is_there(path):
+                return False
+            with sharing(self._folder):
+                if is_whole := _is_whole(path, digest):
+                    touch(path)
+            return is_whole
         except OSError as error:
             raise _unreadable(error, path) from error
 
+    async def digests(self) -> Sequence[str]:
+        try:
+            folders = sorted(name for name in os.listdir(self._folder) if len(name) == _FOLDER_CHARS)
+            found = [f"{name}{rest}" for name in folders for rest in sorted(os.listdir(f"{self._folder}/{name}"))]
+        except FileNotFoundError:
+            return ()
+        except OSError as error:
+            raise _unreadable(error, self._folder) from error
+        return [digest for digest in found if _DIGEST.fullmatch(digest)]
+
+    async def remove(self, digest: str) -> bool:
+        if not _DIGEST.fullmatch(digest):
+            return True
+        path = self._path(digest)
+        try:
+            return not _is_there(path) or remove_unused(self._folder, path)
+        except OSError as error:
+            raise _unwritable(error, path) from error
+
+    def hold(self) -> AbstractContextManager[None]:
+        return sharing(self._folder)
+
     def _path(self, digest: str) -> str:
-        return f"{self._folder}/{digest[:2]}/{digest[2:]}"
+        return f"{self._folder}/{digest[:_FOLDER_CHARS]}/{digest[_FOLDER_CHARS:]}"
 
     def _put(self, path: str, digest: str, content: bytes) -> None:
         folder = os.path.dirname(path)
-        if not _is_whole(path, digest):
-            self._prepare(folder)
+        if _is_whole(path, digest):
+            touch(path)
+        else:
             try:
                 self._write(path, content)
             except FileNotFoundError:  # somebody cleaned up underneath: once more, from the ground
@@ -120,6 +154,12 @@ class BlobFiles:
                 continue  # another sweeper was faster, or it can't be removed: it is in nobody's way
 
 
+def _sha256(content: bytes = b""):
+    from hashlib import sha256  # here because it brings OpenSSL, and most messages carry no file
+
+    return sha256(content)
+
+
 def _read(path: str) -> bytes | None:
     try:
         with open(path, "rb") as file:
@@ -128,10 +168,18 @@ def _read(path: str) -> bytes | None:
         return None
 
 
+def _is_there(path: str) -> bool:
+    try:
+        os.stat(path)
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    return True
+
+
 def _is_whole(path: str, digest: str) -> bool:
     try:
         with open(path, "rb") as file:
-            found = hashlib.sha256()
+            found = _sha256()
             while chunk := file.read(_CHUNK):
                 found.update(chunk)
     except (FileNotFoundError, NotADirectoryError, IsADirectoryError):

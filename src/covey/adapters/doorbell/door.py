@@ -82,14 +82,31 @@ def sweep(space: str) -> None:
         return
 
 
+def dead_doors(space: str) -> set[str]:
+    """Return the names of the sockets that nobody answers."""
+    return {name for name in names_in(f"{space}/p") if _is_dead(f"{space}/p/{name}")}
+
+
+def topics_in(space: str) -> list[str]:
+    """Return the topics that anybody listens to, or listened to when it was killed."""
+    return [name for name in names_in(space) if len(name) == _TOPIC_LENGTH]
+
+
+def names_in(folder: str) -> list[str]:
+    """Return what is in a folder; nothing where it is gone."""
+    try:
+        return os.listdir(folder)
+    except FileNotFoundError:
+        return []
+
+
 def _sweep(space: str) -> None:
-    dead = {name for name in os.listdir(f"{space}/p") if _is_dead(f"{space}/p/{name}")}
+    dead = dead_doors(space)
     if not dead:
         return
-    for topic in os.listdir(space):
-        if len(topic) == _TOPIC_LENGTH:
-            for name in dead & set(_names_in(f"{space}/{topic}")):
-                remove_link(f"{space}/{topic}", name)
+    for topic in topics_in(space):
+        for name in dead & set(names_in(f"{space}/{topic}")):
+            remove_link(f"{space}/{topic}", name)
     for name in dead:
         remove(f"{space}/p/{name}")
 
@@ -127,13 +144,6 @@ def _age_s(path: str) -> float:
         return time.time() - os.stat(path).st_mtime
     except FileNotFoundError:
         return 0.0
-
-
-def _names_in(folder: str) -> list[str]:
-    try:
-        return os.listdir(folder)
-    except FileNotFoundError:
-        return []
 
 
 def _make_folder(folder: str) -> None:

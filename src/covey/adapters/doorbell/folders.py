@@ -58,10 +58,7 @@ def topic_name(topic: str) -> str:
 
 def make_private(runtime: str) -> None:
     """Make the runtime folder where it is missing; RuntimeFolderUnusable where it is not private or too long."""
-    if not os.path.isabs(runtime):
-        raise RuntimeFolderUnusable(runtime, "the path is not absolute")
-    if len(os.fsencode(runtime)) + _LONGEST_BELOW > MAX_SOCKET_PATH:
-        raise RuntimeFolderUnusable(runtime, f"its path is over {MAX_SOCKET_PATH - _LONGEST_BELOW} bytes")
+    check_path(runtime)
     try:
         os.makedirs(runtime, mode=0o700, exist_ok=True)
         flaw = privacy_flaw(runtime)
@@ -69,6 +66,14 @@ def make_private(runtime: str) -> None:
         raise RuntimeFolderUnusable(runtime, error.strerror or str(error)) from error
     if flaw is not None:
         raise RuntimeFolderUnusable(runtime, flaw)
+
+
+def check_path(runtime: str) -> None:
+    """Raise RuntimeFolderUnusable where sockets can't have paths below this one."""
+    if not os.path.isabs(runtime):
+        raise RuntimeFolderUnusable(runtime, "the path is not absolute")
+    if len(os.fsencode(runtime)) + _LONGEST_BELOW > MAX_SOCKET_PATH:
+        raise RuntimeFolderUnusable(runtime, f"its path is over {MAX_SOCKET_PATH - _LONGEST_BELOW} bytes")
 
 
 def privacy_flaw(folder: str) -> str | None:

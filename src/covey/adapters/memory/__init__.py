@@ -2,8 +2,18 @@
 
 from covey.adapters.memory.blobs import MemoryBlobs
 from covey.adapters.memory.liveness import MemoryLiveness
+from covey.adapters.memory.pages import MemoryPages
 from covey.adapters.memory.search import MemorySearch
 from covey.adapters.memory.store import MemoryStore
+from covey.adapters.memory.views import MemoryViews
 from covey.adapters.memory.wakeups import MemoryWakeups
 
-__all__ = ["MemoryBlobs", "MemoryLiveness", "MemorySearch", "MemoryStore", "MemoryWakeups"]
+__all__ = [
+    "MemoryBlobs",
+    "MemoryLiveness",
+    "MemoryPages",
+    "MemorySearch",
+    "MemoryStore",
+    "MemoryViews",
+    "MemoryWakeups",
+]

@@ -22,9 +22,14 @@ class MemoryAgents:
     async def all(self) -> Sequence[Agent]:
         return sorted(self._agents.all(), key=lambda agent: agent.name)
 
-    async def next_number(self, name: AgentName) -> int:
+    def numbers(self) -> Sequence[tuple[Agent, int]]:
+        """Return every agent by name, with the last number that was given for it."""
+        agents = sorted(self._agents.all(), key=lambda agent: agent.name)
+        return [(agent, self._numbers.get(agent.name) or 0) for agent in agents]
+
+    async def next_number(self, name: AgentName, count: int = 1) -> int:
         if self._agents.get(name) is None:
             raise LookupError(f"no agent {name} to count for")
-        number = (self._numbers.get(name) or 0) + 1
-        self._numbers.put(name, number)
-        return number
+        last = self._numbers.get(name) or 0
+        self._numbers.put(name, last + count)
+        return last + 1

@@ -16,7 +16,10 @@ _SUPERSEDED_KINDS = (Kind.NOTIFY, Kind.UPDATE)
 
 
 def _places(delivery: Delivery) -> Iterable[tuple[Shelf, Order]]:
-    yield ("message", delivery.message_id), int(delivery.id.rpartition(".")[2])
+    copy = int(delivery.id.rpartition(".")[2])
+    yield ("message", delivery.message_id), copy
+    if delivery.state is DeliveryState.HANDLED:
+        yield ("handled", delivery.agent, delivery.number), copy
     if delivery.state not in WAITING:
         return
     yield ("waiting", delivery.inbox, delivery.state, delivery.kind), delivery.seq
@@ -62,6 +65,9 @@ class MemoryDeliveries:
     async def unsettled_in(self, scope: Scope) -> Sequence[Delivery]:
         return self.table.on(("unsettled", scope))
 
+    async def handled(self, agent: AgentName, number: int) -> Sequence[Delivery]:
+        return self.table.on(("handled", agent, number))
+
     async def lapsed(self, now: datetime, limit: int) -> Sequence[Delivery]:
         def has_lapsed(delivery: Delivery) -> bool:
             lapse = lapses_at(delivery)
@@ -92,3 +98,6 @@ class MemoryInboxes:
 
     async def alike(self, inbox: InboxId, sender: AgentName, scope: Scope, subject: Subject) -> Sequence[Delivery]:
         return self._table.on(("alike", inbox, sender, scope, subject))
+
+    async def occupied(self) -> Sequence[InboxId]:
+        return sorted({InboxId(inbox) for _, inbox, *_ in self._table.shelves("waiting")})

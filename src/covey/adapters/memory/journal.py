@@ -1,6 +1,8 @@
-"""The journal in memory: a list, whose indexes are the positions."""
+"""The journal in memory: a list, in the order of the positions."""
 
-from collections.abc import Sequence
+from bisect import bisect_right
+from collections.abc import Callable, Sequence
+from functools import partial
 from itertools import islice
 
 from covey.adapters.memory.undo import UndoLog
@@ -12,20 +14,38 @@ class MemoryJournal:
     def __init__(self, log: UndoLog) -> None:
         self._log = log
         self._events: list[Event] = []
+        self._given = 0
 
     async def append(self, event: Event) -> None:
         self._log.record(self._drop_last)
-        self._events.append(event._replace(position=len(self._events) + 1))
+        # An undone commit leaves a gap; a position is never given twice.
+        self._given += 1
+        self._events.append(event._replace(position=self._given))
 
     async def read(self, after: int, limit: int, wanted: EventFilter | None = None) -> Sequence[Event]:
-        later = islice(self._events, max(after, 0), None)
+        later = islice(self._events, bisect_right(self._events, after, key=_position), None)
         return tuple(islice((e for e in later if wanted is None or _fits(e, wanted)), limit))
 
     async def last(self) -> int:
-        return len(self._events)
+        return self._events[-1].position if self._events else 0
+
+    def remove(self, is_gone: Callable[[Event], bool]) -> int:
+        """Remove the events that are gone; return how many."""
+        left = [event for event in self._events if not is_gone(event)]
+        removed = len(self._events) - len(left)
+        self._log.record(partial(self._restore, self._events))
+        self._events = left
+        return removed
 
     def _drop_last(self) -> None:
         del self._events[-1]
+
+    def _restore(self, events: list[Event]) -> None:
+        self._events = events
+
+
+def _position(event: Event) -> int:
+    return event.position
 
 
 def _fits(event: Event, wanted: EventFilter) -> bool:

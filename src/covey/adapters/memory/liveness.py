@@ -1,7 +1,9 @@
 """Presence in memory: an imagined machine, on which a test can let anything die."""
 
+from collections.abc import Sequence
 from itertools import count
 
+from covey.core.ancestry import Ancestor
 from covey.core.session import Holder
 
 
@@ -25,6 +27,8 @@ class MemoryLiveness:
     def __init__(self, machine: MemoryMachine | None = None) -> None:
         self._machine = machine or MemoryMachine()
         self._mine: Holder | None = None
+        self.descent: Sequence[Ancestor] = ()
+        """The processes that this one is to descend from."""
 
     def hold(self) -> Holder:
         if self._mine is None:
@@ -33,6 +37,9 @@ class MemoryLiveness:
 
     def process(self, pid: int) -> Holder | None:
         return next((holder for holder in self._machine.held if holder.pid == pid), None)
+
+    def ancestors(self) -> Sequence[Ancestor]:
+        return [ancestor for ancestor in self.descent if self.is_held(ancestor.holder)]
 
     def is_held(self, holder: Holder) -> bool:
         return holder in self._machine.held

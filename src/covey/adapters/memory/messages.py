@@ -12,12 +12,12 @@ from covey.core.names import Scope
 from covey.ports.ledger import MessageFilter
 
 
-class _Filed(NamedTuple):
+class Filed(NamedTuple):
     message: Message
     is_swept: bool = False
 
 
-def _places(filed: _Filed) -> Iterable[tuple[Shelf, Order]]:
+def _places(filed: Filed) -> Iterable[tuple[Shelf, Order]]:
     yield ("thread", filed.message.thread), 0
     if filed.message.scope is not None and not filed.is_swept:
         yield ("unswept", filed.message.scope), 0
@@ -25,28 +25,28 @@ def _places(filed: _Filed) -> Iterable[tuple[Shelf, Order]]:
 
 class MemoryMessages:
     def __init__(self, log: UndoLog) -> None:
-        self._filed = Table[MessageId, _Filed](log, _places)
+        self.filed = Table[MessageId, Filed](log, _places)
 
-    async def add(self, message: Message, document: str) -> None:
-        if self._filed.get(message.id) is not None:
+    async def add(self, message: Message, document: str, *, is_swept: bool = False) -> None:
+        if self.filed.get(message.id) is not None:
             raise LookupError(f"message {message.id} is filed already")
-        self._filed.put(message.id, _Filed(message))
+        self.filed.put(message.id, Filed(message, is_swept))
 
     async def get(self, message_id: MessageId) -> Message | None:
-        filed = self._filed.get(message_id)
+        filed = self.filed.get(message_id)
         return filed.message if filed else None
 
     async def thread(self, thread: MessageId) -> Sequence[Message]:
-        return tuple(filed.message for filed in self._filed.on(("thread", thread)))
+        return tuple(filed.message for filed in self.filed.on(("thread", thread)))
 
     async def find(self, wanted: MessageFilter, limit: int) -> Sequence[Message]:
-        newest = (filed.message for filed in self._filed.newest_first() if _fits(filed.message, wanted))
+        newest = (filed.message for filed in self.filed.newest_first() if _fits(filed.message, wanted))
         return tuple(islice(newest, limit))[::-1]
 
     async def sweep(self, scope: Scope) -> int:
-        unswept = self._filed.on(("unswept", scope))
+        unswept = self.filed.on(("unswept", scope))
         for filed in unswept:
-            self._filed.put(filed.message.id, filed._replace(is_swept=True))
+            self.filed.put(filed.message.id, filed._replace(is_swept=True))
         return len(unswept)
 
 

@@ -15,13 +15,13 @@ def _places(offer: Offer) -> Iterable[tuple[Shelf, Order]]:
 
 class MemoryOffers:
     def __init__(self, log: UndoLog) -> None:
-        self._offers = Table[OfferId, Offer](log, _places)
+        self.table = Table[OfferId, Offer](log, _places)
 
     async def get(self, offer_id: OfferId) -> Offer | None:
-        return self._offers.get(offer_id)
+        return self.table.get(offer_id)
 
     async def put(self, offer: Offer) -> None:
-        self._offers.put(offer.id, offer)
+        self.table.put(offer.id, offer)
 
     async def live_of(self, session_id: SessionId) -> Sequence[Offer]:
-        return self._offers.on(session_id)
+        return self.table.on(session_id)

@@ -18,22 +18,24 @@ class MemorySearch:
     def __init__(self, store: Store) -> None:
         self._store = store
 
-    async def find(self, words: str, limit: int) -> Sequence[Hit]:
-        wanted = frozenset(_words(words))
-        if not wanted:
+    async def find(self, words: str, limit: int, wanted: MessageFilter | None = None) -> Sequence[Hit]:
+        distinct = frozenset(_words(words))
+        if not distinct:
             return ()
-        scores = ((_score(message, wanted), message) for message in await self._store.read(_all_messages))
+
+        async def fitting(transaction: Transaction) -> Sequence[Message]:
+            return await transaction.messages.find(wanted or MessageFilter(), sys.maxsize)
+
+        scores = ((_score(message, distinct), message) for message in await self._store.read(fitting))
         best = sorted(((score, m) for score, m in scores if score), key=lambda scored: scored[0], reverse=True)
-        return tuple(Hit(m.id, _snippet(_searched(m), wanted)) for _, m in best[:limit])
+        return tuple(Hit(m.id, _snippet(_searched(m), distinct)) for _, m in best[:limit])
+
+    async def forget(self) -> None: ...
 
     async def lag(self) -> int:
         return 0
 
     async def close(self) -> None: ...
-
-
-async def _all_messages(transaction: Transaction) -> Sequence[Message]:
-    return await transaction.messages.find(MessageFilter(), sys.maxsize)
 
 
 def _searched(message: Message) -> str:

@@ -22,22 +22,22 @@ def _places(session: Session) -> Iterable[tuple[Shelf, Order]]:
 
 class MemorySessions:
     def __init__(self, log: UndoLog) -> None:
-        self._sessions = Table[SessionId, Session](log, _places)
+        self.table = Table[SessionId, Session](log, _places)
 
     async def get(self, session_id: SessionId) -> Session | None:
-        return self._sessions.get(session_id)
+        return self.table.get(session_id)
 
     async def put(self, session: Session) -> None:
-        self._sessions.put(session.id, session)
+        self.table.put(session.id, session)
 
     async def of_agent(self, agent: AgentName) -> Sequence[Session]:
-        return self._sessions.on(("agent", agent))
+        return self.table.on(("agent", agent))
 
     async def with_key(self, key: SessionKey) -> Sequence[Session]:
-        return self._sessions.on(key)
+        return self.table.on(key)
 
     async def with_label(self, label: Label) -> Sequence[Session]:
-        return self._sessions.on(("label", label))
+        return self.table.on(("label", label))
 
     async def current(self) -> Sequence[Session]:
-        return self._sessions.on("current")
+        return self.table.on("current")

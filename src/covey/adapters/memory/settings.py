@@ -1,15 +1,22 @@
 """Settings in memory."""
 
+from collections.abc import Sequence
+
 from covey.adapters.memory.table import Table
 from covey.adapters.memory.undo import UndoLog
 
 
 class MemorySettings:
     def __init__(self, log: UndoLog) -> None:
-        self._settings = Table[str, str](log)
+        self._settings = Table[str, tuple[str, str]](log)
 
     async def get(self, name: str) -> str | None:
-        return self._settings.get(name)
+        setting = self._settings.get(name)
+        return setting[1] if setting else None
 
     async def put(self, name: str, value: str) -> None:
-        self._settings.put(name, value)
+        self._settings.put(name, (name, value))
+
+    def all(self) -> Sequence[tuple[str, str]]:
+        """Return every setting, by name."""
+        return sorted(self._settings.all())

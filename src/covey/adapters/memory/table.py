@@ -3,7 +3,7 @@
 from bisect import bisect_left, insort
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from functools import partial
-from typing import Generic, TypeVar
+from typing import Generic, TypeVar, cast
 
 from covey.adapters.memory.undo import UndoLog
 
@@ -46,9 +46,18 @@ class Table(Generic[K, R]):
         self._log.record(partial(self._set, key, self._rows.get(key)))
         self._set(key, record)
 
+    def remove(self, key: K) -> None:
+        """Remove the record that has the key."""
+        self._log.record(partial(self._put_back, key, self._rows[key], self._numbers[key]))
+        self._set(key, None)
+
     def all(self) -> Sequence[R]:
         """Return every record, in the order in which they were first put."""
         return tuple(self._rows.values())
+
+    def from_number(self, after: int) -> Iterator[tuple[int, R]]:
+        """Go through the records in the order in which they were first put, each with its number, after that one."""
+        return ((self._numbers[key], row) for key, row in self._rows.items() if self._numbers[key] > after)
 
     def newest_first(self) -> Iterator[R]:
         """Go through the records against the order in which they were first put."""
@@ -66,6 +75,11 @@ class Table(Generic[K, R]):
         """Return how many records stand on a shelf."""
         return len(self._shelves.get(shelf, ()))
 
+    def shelves(self, sort: str) -> Sequence[tuple[str, ...]]:
+        """Return the names of those shelves that are tuples, begin with `sort`, and on which something stands."""
+        names = (cast(tuple[str, ...], name) for name in self._shelves if isinstance(name, tuple))
+        return [name for name in names if name[0] == sort]
+
     def _set(self, key: K, record: R | None) -> None:
         old = self._rows.get(key)
         if old is not None:
@@ -76,8 +90,16 @@ class Table(Generic[K, R]):
         if old is None:
             self._given += 1
             self._numbers[key] = self._given
+        self._stand(key, record, self._numbers[key])
+
+    def _put_back(self, key: K, record: R, number: int) -> None:
+        self._numbers[key] = number
+        self._stand(key, record, number)
+        # It was not the last.
+        self._rows = dict(sorted(self._rows.items(), key=lambda row: self._numbers[row[0]]))
+
+    def _stand(self, key: K, record: R, number: int) -> None:
         self._rows[key] = record
-        number = self._numbers[key]
         for shelf, order in self._places(record):
             insort(self._shelves.setdefault(shelf, []), (order, number, key))
 

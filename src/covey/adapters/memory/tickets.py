@@ -23,25 +23,28 @@ def _places(ticket: Ticket) -> Iterable[tuple[Shelf, Order]]:
 
 class MemoryTickets:
     def __init__(self, log: UndoLog) -> None:
-        self._tickets = Table[TicketId, Ticket](log, _places)
+        self.table = Table[TicketId, Ticket](log, _places)
 
     async def get(self, ticket_id: TicketId) -> Ticket | None:
-        return self._tickets.get(ticket_id)
+        return self.table.get(ticket_id)
 
     async def put(self, ticket: Ticket) -> None:
-        self._tickets.put(ticket.id, ticket)
+        self.table.put(ticket.id, ticket)
 
     async def of_message(self, message_id: MessageId) -> Sequence[Ticket]:
-        return self._tickets.on(("message", message_id))
+        return self.table.on(("message", message_id))
 
     async def owed_in(self, scope: Scope) -> Sequence[Ticket]:
-        return self._tickets.on(("in", scope))
+        return self.table.on(("in", scope))
 
     async def owed_by(self, agent: AgentName) -> Sequence[Ticket]:
-        return self._tickets.on(("by", agent))
+        return self.table.on(("by", agent))
 
     async def owed_to(self, agent: AgentName) -> Sequence[Ticket]:
-        return self._tickets.on(("to", agent))
+        return self.table.on(("to", agent))
 
     async def awaiting(self, ticket_id: TicketId) -> Sequence[Ticket]:
-        return self._tickets.on(("awaiting", ticket_id))
+        return self.table.on(("awaiting", ticket_id))
+
+    async def debtors(self) -> Sequence[AgentName]:
+        return sorted(AgentName(debtor) for _, debtor in self.table.shelves("by"))

@@ -7,6 +7,7 @@ from covey.adapters.memory.deliveries import MemoryDeliveries, MemoryInboxes
 from covey.adapters.memory.journal import MemoryJournal
 from covey.adapters.memory.messages import MemoryMessages
 from covey.adapters.memory.offers import MemoryOffers
+from covey.adapters.memory.pruning import MemoryHoldings, MemoryPruned
 from covey.adapters.memory.sessions import MemorySessions
 from covey.adapters.memory.settings import MemorySettings
 from covey.adapters.memory.tickets import MemoryTickets
@@ -29,6 +30,8 @@ class MemoryTransaction:
         self.offers = MemoryOffers(log)
         self.tickets = MemoryTickets(log)
         self.journal = MemoryJournal(log)
+        self.holdings = MemoryHoldings(self.messages, self.deliveries, self.tickets)
+        self.pruned = MemoryPruned(log, self.messages, self.deliveries, self.tickets, self.offers, self.journal)
         self._log = log
         self._rung: dict[Topic, None] = {}
 

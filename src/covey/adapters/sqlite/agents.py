@@ -7,8 +7,9 @@ from covey.adapters.sqlite.access import Access
 from covey.adapters.sqlite.connection import Row
 from covey.adapters.sqlite.counts import next_number
 from covey.adapters.sqlite.statements import statements
-from covey.adapters.sqlite.values import from_json, to_instant, to_json, to_text
+from covey.adapters.sqlite.values import from_json, to_instant, to_text
 from covey.core.card import Agent, Card, encode_card, parse_card
+from covey.core.compact import to_json
 from covey.core.names import AgentName
 
 _SQL = statements("agents")
@@ -39,8 +40,8 @@ class SqliteAgents:
     async def all(self) -> Sequence[Agent]:
         return [_decode(row) for row in self._access.read(_SQL["all"])]
 
-    async def next_number(self, name: AgentName) -> int:
-        return next_number(self._access, name)
+    async def next_number(self, name: AgentName, count: int = 1) -> int:
+        return next_number(self._access, name, count)
 
 
 def _decode(row: Row) -> Agent:

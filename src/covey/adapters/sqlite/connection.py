@@ -6,12 +6,12 @@ from typing import Any, Final, Literal
 
 import apsw
 
+from covey import ports
 from covey.adapters.sqlite.access import on_one_cursor
 from covey.adapters.sqlite.files import prepare
 from covey.adapters.sqlite.migrations import bring_up_to_date
 from covey.adapters.sqlite.trouble import BUSY_LIMIT_S, raise_explained
 from covey.core.errors import StoreReadOnly
-from covey.ports.store import Capabilities, Survives
 
 Synchronous = Literal["full", "normal"]
 """full: what was committed survives a power cut. normal: a power cut may lose the newest commits, and only those."""
@@ -52,10 +52,10 @@ def connect(path: str, synchronous: Synchronous) -> apsw.Connection:
     return connection
 
 
-def capabilities(synchronous: Synchronous) -> Capabilities:
+def capabilities(synchronous: Synchronous) -> "ports.Capabilities":
     """Return what a store with this setting can do."""
-    survives = Survives.MACHINE if synchronous == "full" else Survives.PROCESS
-    return Capabilities(survives, shared=True, searchable=True)
+    survives = ports.Survives.MACHINE if synchronous == "full" else ports.Survives.PROCESS
+    return ports.Capabilities(survives, shared=True, searchable=True)
 
 
 def absolute(path: str | os.PathLike[str]) -> str:

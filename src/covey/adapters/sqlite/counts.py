@@ -14,8 +14,8 @@ _NUMBERED = _SQL["numbered"]
 _QUEUED = _SQL["queued"]
 
 
-def next_number(access: Access, agent: AgentName) -> int:
-    """Return the next number for the agent's mail."""
+def next_number(access: Access, agent: AgentName, count: int = 1) -> int:
+    """Return the next number for the agent's mail, the first of `count`."""
     known = access.known
     last = known.numbered.get(agent)
     if last is None:
@@ -23,10 +23,10 @@ def next_number(access: Access, agent: AgentName) -> int:
         if row is None:
             raise LookupError(f"no agent {agent} to count for")
         last = int(row[0])
-    known.numbered[agent] = last = last + 1
+    known.numbered[agent] = last + count
     known.unwritten[agent] = True
     known.changes += 1
-    return last
+    return last + 1
 
 
 def queued(access: Access, inbox: InboxId) -> int:

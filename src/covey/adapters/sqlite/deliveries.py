@@ -13,7 +13,7 @@ from covey.adapters.sqlite.statements import statements
 from covey.adapters.sqlite.values import to_text
 from covey.core.delivery import Delivery, DeliveryState, lapses_at
 from covey.core.ids import DeliveryId, InboxId, MessageId
-from covey.core.names import Scope
+from covey.core.names import AgentName, Scope
 
 _SQL = statements("deliveries")
 _ADD = _SQL["add"]
@@ -64,6 +64,9 @@ class SqliteDeliveries:
 
     async def unsettled_in(self, scope: Scope) -> Sequence[Delivery]:
         return self._find("unsettled_in", (scope,))
+
+    async def handled(self, agent: AgentName, number: int) -> Sequence[Delivery]:
+        return self._find("handled", (agent, number))
 
     async def lapsed(self, now: datetime, limit: int) -> Sequence[Delivery]:
         until = (to_text(now), limit)

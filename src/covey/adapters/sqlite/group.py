@@ -7,10 +7,11 @@ from covey.adapters.sqlite.connection import Synchronous, absolute, capabilities
 from covey.adapters.sqlite.lane import Lane
 from covey.adapters.sqlite.log_sync import LogSync, no_sync
 from covey.adapters.sqlite.reader import Reader
+from covey.adapters.sqlite.transaction import Ring, ring_nobody
 from covey.adapters.sqlite.trouble import BUSY_LIMIT_S
 from covey.adapters.sqlite.turnstile import Turnstile
 from covey.adapters.sqlite.write_lane import WriteLane
-from covey.adapters.sqlite.writer import Ring, Writer, ring_nobody
+from covey.adapters.sqlite.writer import Writer
 from covey.core.errors import StoreClosed
 from covey.ports.store import Capabilities, Operation
 

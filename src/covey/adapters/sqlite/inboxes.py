@@ -41,6 +41,9 @@ class SqliteInboxes:
         rows = self._access.read(_SQL["alike"], (inbox, sender, scope, subject))
         return [decode_delivery(row) for row in rows]
 
+    async def occupied(self) -> Sequence[InboxId]:
+        return [InboxId(inbox) for (inbox,) in self._access.read(_SQL["occupied"])]
+
 
 def _filled(words: Collection[str], places: int) -> tuple[str | None, ...]:
     """Return the words, filled up to the number of places that the statement has for them; null fits nothing."""

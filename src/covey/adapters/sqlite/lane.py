@@ -158,10 +158,13 @@ def settle(batch: Iterable[Waiting]) -> None:
     for waiting in batch:
         if waiting.future.done():
             continue
-        if waiting.error is not None:
-            waiting.future.set_exception(waiting.error)
-        else:
-            waiting.future.set_result(waiting.value)
+        try:
+            if waiting.error is not None:
+                waiting.future.set_exception(waiting.error)
+            else:
+                waiting.future.set_result(waiting.value)
+        except asyncio.InvalidStateError:
+            continue  # a signal came since the look: asyncio.run cancels in its handler, between any two steps
 
 
 def _end(ended: asyncio.Future[None]) -> None:

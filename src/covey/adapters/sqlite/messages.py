@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import apsw
 
+from covey import ports
 from covey.adapters.sqlite.access import Access
 from covey.adapters.sqlite.statements import statements
 from covey.adapters.sqlite.values import to_text, to_text_or_null
@@ -11,7 +12,6 @@ from covey.core.ids import MessageId
 from covey.core.message import Message
 from covey.core.names import Scope
 from covey.core.wire import decode
-from covey.ports.ledger import MessageFilter
 
 _SQL = statements("messages")
 _ADD = _SQL["add"]
@@ -24,7 +24,7 @@ class SqliteMessages:
     def __init__(self, access: Access) -> None:
         self._access = access
 
-    async def add(self, message: Message, document: str) -> None:
+    async def add(self, message: Message, document: str, *, is_swept: bool = False) -> None:
         row = (
             message.id,
             message.thread,
@@ -39,6 +39,8 @@ class SqliteMessages:
             self._access.write(_ADD, row)
         except apsw.ConstraintError:
             raise LookupError(f"message {message.id} is filed already") from None
+        if is_swept:
+            self._access.write(_SQL["sweep_one"], (message.id,))
 
     async def get(self, message_id: MessageId) -> Message | None:
         row = self._access.read(_GET, (message_id,)).fetchone()
@@ -47,7 +49,7 @@ class SqliteMessages:
     async def thread(self, thread: MessageId) -> Sequence[Message]:
         return [decode(document) for (document,) in self._access.read(_SQL["thread"], (thread,))]
 
-    async def find(self, wanted: MessageFilter, limit: int) -> Sequence[Message]:
+    async def find(self, wanted: "ports.MessageFilter", limit: int) -> Sequence[Message]:
         values = (wanted.kind, wanted.sender, to_text_or_null(wanted.since), limit)
         if wanted.scope is not None:
             rows = self._access.read(_SQL["newest_in_scope"], (*values, wanted.scope, wanted.subject))

@@ -8,7 +8,6 @@ import apsw
 from covey.adapters.sqlite.access import on_one_cursor
 from covey.adapters.sqlite.statements import MIGRATIONS_FOLDER, migration, migration_names, statements
 from covey.adapters.sqlite.trouble import BUSY_LIMIT_S
-from covey.adapters.sqlite.turnstile import Turnstile
 from covey.core.errors import StoreCorrupt, StoreNewer
 
 APPLICATION_ID: Final = 0x436F7679
@@ -21,6 +20,8 @@ def bring_up_to_date(connection: apsw.Connection, path: str, folder: str = MIGRA
     """Apply what the store has not gone through yet. One that went through something unknown here is StoreNewer."""
     known = migration_names(folder)
     if missing(connection, path, known):
+        from covey.adapters.sqlite.turnstile import Turnstile  # here because it is seldom so
+
         turnstile = Turnstile(path)
         try:
             turnstile.enter(BUSY_LIMIT_S)

@@ -7,7 +7,8 @@ from typing import Final
 from covey.adapters.sqlite.access import Access
 from covey.adapters.sqlite.connection import Row
 from covey.adapters.sqlite.statements import statements
-from covey.adapters.sqlite.values import from_json, to_instant, to_instant_or_none, to_json, to_text, to_text_or_null
+from covey.adapters.sqlite.values import from_json, to_instant, to_instant_or_none, to_text, to_text_or_null
+from covey.core.compact import to_json
 from covey.core.ids import OfferId, SessionId
 from covey.core.offer import Offer, Presentation
 
@@ -23,7 +24,7 @@ class SqliteOffers:
 
     async def get(self, offer_id: OfferId) -> Offer | None:
         row = self._access.read(_SQL["get"], (offer_id,)).fetchone()
-        return None if row is None else _decode(row)
+        return None if row is None else decode_offer(row)
 
     async def put(self, offer: Offer) -> None:
         row = (
@@ -41,10 +42,11 @@ class SqliteOffers:
         self._access.write(_SQL["put"], row)
 
     async def live_of(self, session_id: SessionId) -> Sequence[Offer]:
-        return [_decode(row) for row in self._access.read(_SQL["live_of"], (session_id,))]
+        return [decode_offer(row) for row in self._access.read(_SQL["live_of"], (session_id,))]
 
 
-def _decode(row: Row) -> Offer:
+def decode_offer(row: Row) -> Offer:
+    """Return the offer of a row."""
     offer_id, session, turn, deliveries, offered_at, lease_until, presentation, ended_at, end_reason, lease_us = row
     return Offer(
         offer_id,

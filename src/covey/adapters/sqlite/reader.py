@@ -5,14 +5,15 @@ from typing import TypeVar
 
 import apsw
 
+from covey import ports
 from covey.adapters.sqlite.access import Access, on_one_cursor, refuse
 from covey.adapters.sqlite.known import Known
 from covey.adapters.sqlite.operations import Job
+from covey.adapters.sqlite.schema import Schema
 from covey.adapters.sqlite.statements import statements
 from covey.adapters.sqlite.transaction import SqliteTransaction
 from covey.adapters.sqlite.trouble import explain, raise_explained
 from covey.core.drive import finish
-from covey.ports.store import Operation
 
 T = TypeVar("T")
 
@@ -29,10 +30,11 @@ class Reader:
         self._connection = connection
         self._path = path
         self._known = known or Known()
+        self._schema = Schema(connection, path)
         self._execute = on_one_cursor(connection)
         self._transaction = SqliteTransaction(Access(self._execute, refuse, self._known))
 
-    def alone(self, operation: Operation[T]) -> T:
+    def alone(self, operation: "ports.Operation[T]") -> T:
         """Run one operation."""
         try:
             self._begin()
@@ -68,9 +70,17 @@ class Reader:
 
     def _begin(self) -> None:
         self._execute(_VIEW)
-        self._known.at(self._execute(_VERSION).get)
+        version = self._execute(_VERSION).get
+        if version != self._known.version:
+            self._schema.check()
+        self._known.at(version)
 
     def _end(self) -> None:
         self._transaction.topics.clear()
         if self._connection.in_transaction:
-            self._execute(_END)
+            try:
+                self._execute(_END)
+            except apsw.Error as error:  # a damaged file does not even let go
+                if self._connection.in_transaction:
+                    self._execute(_SQL["rollback"])
+                raise_explained(self._path, error)

@@ -9,11 +9,15 @@ import apsw
 
 from covey.adapters.sqlite.access import on_one_cursor
 from covey.adapters.sqlite.connection import absolute, connect
-from covey.adapters.sqlite.search_index import SearchIndex, delete_index
+from covey.adapters.sqlite.pruning import packed
+from covey.adapters.sqlite.schema import Schema
+from covey.adapters.sqlite.search_index import Progress, SearchIndex, delete_index
 from covey.adapters.sqlite.statements import statements
 from covey.adapters.sqlite.trouble import raise_explained
 from covey.core.errors import StoreClosed
+from covey.core.ids import MessageId
 from covey.core.wire import decode
+from covey.ports.ledger import MessageFilter
 from covey.ports.search import Hit
 
 T = TypeVar("T")
@@ -22,6 +26,7 @@ BATCH: Final = 500
 """How many messages the index takes in at once; other processes may search between two batches."""
 
 _SQL = statements("messages")
+_PRUNED = statements("pruning")["has"]
 _WORD: Final = re.compile(r"[^\W_]+")
 _DAMAGED: Final = (apsw.CorruptError, apsw.NotADBError, apsw.FormatError, apsw.SQLError)
 
@@ -34,20 +39,28 @@ class SqliteSearch:
         self._path = absolute(path)
         self._connection = connect(self._path, "normal")
         self._execute = on_one_cursor(self._connection)
+        self._schema = Schema(self._connection, self._path)
         self._index: SearchIndex | None = None
         self._is_closed = False
 
-    async def find(self, words: str, limit: int) -> Sequence[Hit]:
-        wanted = tuple(dict.fromkeys(_WORD.findall(words)))
+    async def find(self, words: str, limit: int, wanted: MessageFilter | None = None) -> Sequence[Hit]:
+        distinct = tuple(dict.fromkeys(_WORD.findall(words)))
 
         def find(index: SearchIndex) -> Sequence[Hit]:
             self._catch_up(index)
-            return index.find(wanted, limit) if wanted else ()
+            hits = index.find(distinct, limit, wanted or MessageFilter()) if distinct else ()
+            if all(self._execute(_SQL["get"], (hit.message_id,)).fetchone() for hit in hits):
+                return hits
+            self._forget(index)
+            return index.find(distinct, limit, wanted or MessageFilter())
 
         return self._with_index(find)
 
+    async def forget(self) -> None:
+        self._with_index(self._forget)
+
     async def lag(self) -> int:
-        return self._with_index(lambda index: self._newest() - self._progress(index))
+        return self._with_index(lambda index: self._execute(_SQL["behind"], (self._progress(index),)).get)
 
     async def close(self) -> None:
         if not self._is_closed:
@@ -61,6 +74,7 @@ class SqliteSearch:
         if self._is_closed:
             raise StoreClosed
         path = f"{self._path}-search"
+        self._schema.check()
         try:
             try:
                 return use(self._open(path))
@@ -84,9 +98,28 @@ class SqliteSearch:
     def _progress(self, index: SearchIndex) -> int:
         """Return how far the index has come; one that belongs to another store is damaged."""
         progress = index.progress()
-        if progress.seq and self._execute(_SQL["at"], (progress.seq,)).get != progress.message_id:
+        return progress.seq if progress.seq == 0 or self._is_here(progress) else index.take_back(self._is_here)
+
+    def _is_here(self, place: Progress) -> bool:
+        """Tell whether the message at a place of the index is still there; where it was pruned it is not, and its place
+        may have been given anew."""
+        if self._execute(_SQL["at"], (place.seq,)).get == place.message_id:
+            return True
+        try:
+            was_pruned = self._execute(_PRUNED, (packed(MessageId(place.message_id)),)).fetchone() is not None
+        except (ValueError, OverflowError):  # it is no id at all
+            was_pruned = False
+        if not was_pruned:
             raise apsw.FormatError("the index belongs to another store")
-        return progress.seq
+        return False
+
+    def _forget(self, index: SearchIndex) -> None:
+        self._progress(index)
+        after = 0
+        while places := index.places(after, BATCH):
+            here = {seq for (seq,) in self._execute(_SQL["between"], (after, places[-1]))}
+            index.drop([seq for seq in places if seq not in here])
+            after = places[-1]
 
     def _newest(self) -> int:
         return self._execute(_SQL["newest_seq"]).get
@@ -94,5 +127,7 @@ class SqliteSearch:
     def _catch_up(self, index: SearchIndex) -> None:
         newest = self._newest()
         while (after := self._progress(index)) < newest:
-            rows = self._execute(_SQL["after"], (after, BATCH))
-            index.take_in(after, [(seq, decode(document)) for seq, document in rows])
+            messages = [(seq, decode(document)) for seq, document in self._execute(_SQL["after"], (after, BATCH))]
+            if not messages:
+                return  # they were pruned meanwhile
+            index.take_in(after, messages)

@@ -1,7 +1,8 @@
 """The index of the search: a disposable database beside the store, made anew whenever it is missing or damaged."""
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
+from contextlib import contextmanager
 from typing import Final, NamedTuple
 
 import apsw
@@ -10,11 +11,15 @@ from covey.adapters.sqlite.access import Execute, on_one_cursor
 from covey.adapters.sqlite.files import remove, write_new
 from covey.adapters.sqlite.statements import statements
 from covey.adapters.sqlite.trouble import BUSY_LIMIT_S
+from covey.adapters.sqlite.values import to_text, to_text_or_null
 from covey.core.ids import MessageId
 from covey.core.message import Message
+from covey.ports.ledger import MessageFilter
 from covey.ports.search import Hit
 
-VERSION: Final = 1
+VERSION: Final = 2
+PAGE: Final = 500
+"""How many messages are looked at together."""
 
 _SQL = statements("search")
 _STORE = statements("store")
@@ -59,25 +64,47 @@ class SearchIndex:
 
     def take_in(self, after: int, messages: Iterable[tuple[int, Message]]) -> None:
         """Add messages with their places, unless another process has done so since the index stood at `after`."""
-        self._execute(_STORE["begin"])
-        try:
+        with self._writing():
             if self.progress().seq == after:
                 last = None
                 for seq, message in messages:
-                    self._execute(_SQL["take_in"], (seq, message.subject, message.text, message.id))
+                    self._execute(_SQL["take_in"], _row(seq, message))
                     last = (seq, message.id)
                 if last is not None:
                     self._execute(_SQL["advance"], last)
-            self._execute(_STORE["commit"])
-        except BaseException:
-            if self._connection.in_transaction:
-                self._execute(_STORE["rollback"])
-            raise
 
-    def find(self, words: Sequence[str], limit: int) -> Sequence[Hit]:
-        """Return the best messages that have all the words."""
+    def places(self, after: int, limit: int) -> Sequence[int]:
+        """Return the next places of messages that it has taken in."""
+        return [seq for (seq,) in self._execute(_SQL["next_places"], (after, limit))]
+
+    def drop(self, places: Iterable[int]) -> None:
+        """Forget messages that are gone."""
+        with self._writing():
+            for seq in places:
+                self._execute(_SQL["drop"], (seq,))
+
+    def take_back(self, is_here: Callable[[Progress], bool]) -> int:
+        """Forget the newest messages until one is still here; from there on it goes on. Return its place."""
+        with self._writing():
+            while newest := [Progress(*row) for row in self._execute(_SQL["newest"], (PAGE,))]:
+                for place in newest:
+                    if is_here(place):
+                        self._execute(_SQL["advance"], place)
+                        return place.seq
+                    self._execute(_SQL["drop"], (place.seq,))
+            self._execute(_SQL["advance"], Progress(0, ""))
+        return 0
+
+    def find(self, words: Sequence[str], limit: int, wanted: MessageFilter) -> Sequence[Hit]:
+        """Return the best messages that have all the words and fit."""
         query = " ".join(f'"{word}"' for word in words)
-        return [Hit(MessageId(found), snippet) for found, snippet in self._execute(_SQL["find"], (query, limit))]
+        if any(wanted):
+            since = to_text_or_null(wanted.since)
+            values = (query, limit, wanted.scope, wanted.subject, wanted.kind, wanted.sender, since)
+            rows = self._execute(_SQL["find_fitting"], values)
+        else:
+            rows = self._execute(_SQL["find"], (query, limit))
+        return [Hit(MessageId(found), snippet) for found, snippet in rows]
 
     def close(self) -> None:
         self._connection.close()
@@ -85,18 +112,36 @@ class SearchIndex:
     def _make(self) -> None:
         if self._execute(_SQL["version"]).get == VERSION:
             return
-        self._execute(_STORE["begin"])
-        try:
+        with self._writing():
             version = self._execute(_SQL["version"]).get
             if version == 0:
                 self._execute(_SQL["create"])
+        if version not in (0, VERSION):
+            raise apsw.FormatError("the index has another form")
+
+    @contextmanager
+    def _writing(self) -> Generator[None]:
+        self._execute(_STORE["begin"])
+        try:
+            yield
             self._execute(_STORE["commit"])
         except BaseException:
             if self._connection.in_transaction:
                 self._execute(_STORE["rollback"])
             raise
-        if version not in (0, VERSION):
-            raise apsw.FormatError("the index has another form")
+
+
+def _row(seq: int, message: Message) -> tuple[int | str | None, ...]:
+    return (
+        seq,
+        message.subject,
+        message.text,
+        message.id,
+        message.scope,
+        message.kind,
+        message.sender.agent,
+        to_text(message.created_at),
+    )
 
 
 def delete_index(path: str) -> None:

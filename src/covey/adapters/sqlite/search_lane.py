@@ -7,6 +7,7 @@ from covey.adapters.sqlite.lane import Lane, Take
 from covey.adapters.sqlite.search import SqliteSearch
 from covey.adapters.sqlite.trouble import BUSY_LIMIT_S
 from covey.core.drive import finish
+from covey.ports.ledger import MessageFilter
 from covey.ports.search import Hit
 
 
@@ -18,8 +19,11 @@ class ThreadedSearch:
         self._search = SqliteSearch(path)
         self._lane = Lane(os.fspath(path), self._serve, self._let_go, limit_s)
 
-    async def find(self, words: str, limit: int) -> Sequence[Hit]:
-        return await self._lane.run(lambda search: search.find(words, limit))
+    async def find(self, words: str, limit: int, wanted: MessageFilter | None = None) -> Sequence[Hit]:
+        return await self._lane.run(lambda search: search.find(words, limit, wanted))
+
+    async def forget(self) -> None:
+        await self._lane.run(lambda search: search.forget())
 
     async def lag(self) -> int:
         return await self._lane.run(lambda search: search.lag())

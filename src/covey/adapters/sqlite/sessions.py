@@ -33,7 +33,7 @@ class SqliteSessions:
             row = self._access.read(_GET, (session_id,)).fetchone()
             if row is None:
                 return None
-            session = known[session_id] = _decode(row)
+            session = known[session_id] = decode_session(row)
         return session
 
     async def put(self, session: Session) -> None:
@@ -59,7 +59,7 @@ class SqliteSessions:
         return self._find(_SQL["current"])
 
     def _find(self, statement: str, *values: str) -> Sequence[Session]:
-        return [_decode(row) for row in self._access.read(statement, values)]
+        return [decode_session(row) for row in self._access.read(statement, values)]
 
 
 def _encode(session: Session) -> Row:
@@ -81,10 +81,12 @@ def _encode(session: Session) -> Row:
         session.capacity.overflow,
         to_text_or_null(session.ended_at),
         session.end_reason,
+        to_text_or_null(session.hooked_at),
     )
 
 
-def _decode(row: Row) -> Session:
+def decode_session(row: Row) -> Session:
+    """Return the session of a row."""
     (
         session_id,
         key,
@@ -103,6 +105,7 @@ def _decode(row: Row) -> Session:
         overflow,
         ended_at,
         end_reason,
+        hooked_at,
     ) = row
     return Session(
         session_id,
@@ -119,4 +122,5 @@ def _decode(row: Row) -> Session:
         Capacity(limit, Overflow(overflow)),
         to_instant_or_none(ended_at),
         end_reason,
+        to_instant_or_none(hooked_at),
     )

@@ -23,8 +23,9 @@ class SqliteTokens:
         return None if row is None else _decode(row)
 
     async def put(self, token: Token) -> None:
-        row = (token.hash, token.agent, to_text(token.created_at), to_text_or_null(token.revoked_at), token.note)
-        self._access.write(_TOKENS["put"], row)
+        instants = to_text(token.created_at), to_text_or_null(token.revoked_at), to_text_or_null(token.used_at)
+        created_at, revoked_at, used_at = instants
+        self._access.write(_TOKENS["put"], (token.hash, token.agent, created_at, revoked_at, token.note, used_at))
 
     async def all(self) -> Sequence[Token]:
         return [_decode(row) for row in self._access.read(_TOKENS["all"])]
@@ -45,5 +46,6 @@ class SqliteSettings:
 
 
 def _decode(row: Row) -> Token:
-    token_hash, agent, created_at, revoked_at, note = row
-    return Token(token_hash, agent, to_instant(created_at), to_instant_or_none(revoked_at), note)
+    token_hash, agent, created_at, revoked_at, note, used_at = row
+    revoked, used = to_instant_or_none(revoked_at), to_instant_or_none(used_at)
+    return Token(token_hash, agent, to_instant(created_at), revoked, note, used)

@@ -4,6 +4,7 @@
 
 import os
 from collections.abc import Mapping, Sequence
+from functools import cache
 from typing import Final
 
 SQL_FOLDER: Final = os.path.join(os.path.dirname(__file__), "sql")
@@ -12,6 +13,7 @@ MIGRATIONS_FOLDER: Final = os.path.join(SQL_FOLDER, "migrations")
 _NAME: Final = "-- name: "
 
 
+@cache
 def statements(group: str) -> Mapping[str, str]:
     """Return the statements of sql/<group>.sql by name, each on one line and without its comment."""
     found: dict[str, list[str]] = {}

@@ -3,14 +3,14 @@
 import os
 from typing import TypeVar
 
+from covey import ports
 from covey.adapters.sqlite.connection import Synchronous, absolute, capabilities, connect
 from covey.adapters.sqlite.known import Known
 from covey.adapters.sqlite.reader import Reader
+from covey.adapters.sqlite.transaction import Ring, ring_nobody
 from covey.adapters.sqlite.trouble import BUSY_LIMIT_S
-from covey.adapters.sqlite.turnstile import Turnstile
-from covey.adapters.sqlite.writer import Ring, Writer, ring_nobody
 from covey.core.errors import StoreClosed
-from covey.ports.store import Capabilities, Operation
+from covey.core.late import late
 
 T = TypeVar("T")
 
@@ -33,16 +33,23 @@ class SqliteStore:
         self._pid = os.getpid()
         self._is_running = False
         self._is_closed = False
-        connection = connect(self.path, synchronous)
-        known = Known()
-        self._reader = Reader(connection, self.path, known)
-        self._writer = Writer(connection, self.path, Turnstile(self.path), ring, known)
+        self._ring = ring
+        self._known = Known()
+        self._connection = connect(self.path, synchronous)
+        self._reader = Reader(self._connection, self.path, self._known)
+
+    @late
+    def _writer(self):
+        from covey.adapters.sqlite.turnstile import Turnstile
+        from covey.adapters.sqlite.writer import Writer
+
+        return Writer(self._connection, self.path, Turnstile(self.path), self._ring, self._known)
 
     @property
-    def capabilities(self) -> Capabilities:
+    def capabilities(self) -> "ports.Capabilities":
         return capabilities(self._synchronous)
 
-    async def commit(self, operation: Operation[T], *, is_long: bool = False) -> T:
+    async def commit(self, operation: "ports.Operation[T]", *, is_long: bool = False) -> T:
         del is_long  # the calling thread is the only one
         self._begin()
         try:
@@ -50,7 +57,7 @@ class SqliteStore:
         finally:
             self._is_running = False
 
-    async def read(self, operation: Operation[T], *, is_long: bool = False) -> T:
+    async def read(self, operation: "ports.Operation[T]", *, is_long: bool = False) -> T:
         del is_long
         self._begin()
         try:
@@ -61,7 +68,10 @@ class SqliteStore:
     async def close(self) -> None:
         if not self._is_closed:
             self._is_closed = True
-            self._writer.close()
+            if "_writer" in vars(self):  # where a late property stands once it was used
+                self._writer.close()
+            else:
+                self._reader.close()
 
     def _begin(self) -> None:
         if self._is_closed:

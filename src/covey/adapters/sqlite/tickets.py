@@ -22,7 +22,7 @@ class SqliteTickets:
     async def get(self, ticket_id: TicketId) -> Ticket | None:
         message_id, _, debtor = ticket_id.partition("@")
         row = self._access.read(_SQL["get"], (message_id, debtor)).fetchone()
-        return None if row is None else _decode(row)
+        return None if row is None else decode_ticket(row)
 
     async def put(self, ticket: Ticket) -> None:
         self._access.write(_SQL["put"], _encode(ticket))
@@ -42,8 +42,11 @@ class SqliteTickets:
     async def awaiting(self, ticket_id: TicketId) -> Sequence[Ticket]:
         return self._find("awaiting", ticket_id)
 
+    async def debtors(self) -> Sequence[AgentName]:
+        return [AgentName(name) for (name,) in self._access.read(_SQL["debtors"])]
+
     def _find(self, name: str, value: str) -> Sequence[Ticket]:
-        return [_decode(row) for row in self._access.read(_SQL[name], (value,))]
+        return [decode_ticket(row) for row in self._access.read(_SQL[name], (value,))]
 
 
 def _encode(ticket: Ticket) -> Row:
@@ -66,7 +69,8 @@ def _encode(ticket: Ticket) -> Row:
     )
 
 
-def _decode(row: Row) -> Ticket:
+def decode_ticket(row: Row) -> Ticket:
+    """Return the ticket of a row."""
     (
         message_id,
         debtor,

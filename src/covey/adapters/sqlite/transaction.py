@@ -1,47 +1,101 @@
 """The transaction: all records over one connection, and the topics to ring."""
 
+from collections.abc import Callable, Collection
+
 from covey.adapters.sqlite.access import Access
-from covey.adapters.sqlite.agents import SqliteAgents
-from covey.adapters.sqlite.deliveries import SqliteDeliveries
-from covey.adapters.sqlite.inboxes import SqliteInboxes
-from covey.adapters.sqlite.journal import SqliteJournal
-from covey.adapters.sqlite.messages import SqliteMessages
-from covey.adapters.sqlite.offers import SqliteOffers
-from covey.adapters.sqlite.sessions import SqliteSessions
-from covey.adapters.sqlite.settings import SqliteSettings, SqliteTokens
-from covey.adapters.sqlite.tickets import SqliteTickets
 from covey.core.ids import Topic
+from covey.core.late import late
+
+Ring = Callable[[Collection[Topic]], None]
+"""Called once a commit is durable, on the thread that writes, with each topic once; never blocks, never raises."""
+
+
+def ring_nobody(_topics: Collection[Topic]) -> None:
+    """Stand in for wake-ups where nobody waits."""
 
 
 class SqliteTransaction:
-    """One object for all transactions of a connection: it holds nothing of its own but the topics."""
+    """One object for all transactions of a connection: it holds nothing of its own but the topics.
 
-    __slots__ = (
-        "agents",
-        "deliveries",
-        "inboxes",
-        "journal",
-        "messages",
-        "offers",
-        "sessions",
-        "settings",
-        "tickets",
-        "tokens",
-        "topics",
-    )
+    Each kind of record is loaded when it is first used: a short-lived program looks at two or three of them. The types
+    of what stands below are inferred.
+    """
 
     def __init__(self, access: Access) -> None:
-        self.agents = SqliteAgents(access)
-        self.sessions = SqliteSessions(access)
-        self.tokens = SqliteTokens(access)
-        self.settings = SqliteSettings(access)
-        self.messages = SqliteMessages(access)
-        self.deliveries = SqliteDeliveries(access)
-        self.inboxes = SqliteInboxes(access)
-        self.offers = SqliteOffers(access)
-        self.tickets = SqliteTickets(access)
-        self.journal = SqliteJournal(access)
+        self._access = access
         self.topics: list[Topic] = []
 
     def ring(self, topic: Topic) -> None:
         self.topics.append(topic)
+
+    @late
+    def agents(self):
+        from covey.adapters.sqlite.agents import SqliteAgents
+
+        return SqliteAgents(self._access)
+
+    @late
+    def sessions(self):
+        from covey.adapters.sqlite.sessions import SqliteSessions
+
+        return SqliteSessions(self._access)
+
+    @late
+    def tokens(self):
+        from covey.adapters.sqlite.settings import SqliteTokens
+
+        return SqliteTokens(self._access)
+
+    @late
+    def settings(self):
+        from covey.adapters.sqlite.settings import SqliteSettings
+
+        return SqliteSettings(self._access)
+
+    @late
+    def messages(self):
+        from covey.adapters.sqlite.messages import SqliteMessages
+
+        return SqliteMessages(self._access)
+
+    @late
+    def deliveries(self):
+        from covey.adapters.sqlite.deliveries import SqliteDeliveries
+
+        return SqliteDeliveries(self._access)
+
+    @late
+    def inboxes(self):
+        from covey.adapters.sqlite.inboxes import SqliteInboxes
+
+        return SqliteInboxes(self._access)
+
+    @late
+    def offers(self):
+        from covey.adapters.sqlite.offers import SqliteOffers
+
+        return SqliteOffers(self._access)
+
+    @late
+    def tickets(self):
+        from covey.adapters.sqlite.tickets import SqliteTickets
+
+        return SqliteTickets(self._access)
+
+    @late
+    def journal(self):
+        from covey.adapters.sqlite.journal import SqliteJournal
+
+        return SqliteJournal(self._access)
+
+    @late
+    def holdings(self):
+        from covey.adapters.sqlite.pruning import SqliteHoldings
+
+        return SqliteHoldings(self._access)
+
+    @late
+    def pruned(self):
+        from covey.adapters.sqlite.pruning import SqlitePruned
+
+        return SqlitePruned(self._access)

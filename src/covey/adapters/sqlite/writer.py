@@ -7,33 +7,26 @@ and then raises, the batch is undone and run again, with marks. The port allows 
 once before it counts.
 """
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 import apsw
 
+from covey import ports
 from covey.adapters.sqlite.access import Access, on_one_cursor
 from covey.adapters.sqlite.counts import write_counts
 from covey.adapters.sqlite.known import Known
 from covey.adapters.sqlite.log_sync import no_sync
 from covey.adapters.sqlite.operations import Job
+from covey.adapters.sqlite.schema import Schema
 from covey.adapters.sqlite.statements import statements
-from covey.adapters.sqlite.transaction import SqliteTransaction
+from covey.adapters.sqlite.transaction import Ring, SqliteTransaction
 from covey.adapters.sqlite.trouble import BUSY_LIMIT_S, concerns_store, raise_explained
 from covey.adapters.sqlite.turnstile import Turnstile
 from covey.core.drive import finish
-from covey.core.ids import Topic
-from covey.ports.store import Operation
+from covey.core.errors import StoreNewer
 
 T = TypeVar("T")
-
-Ring = Callable[[Collection[Topic]], None]
-"""Called once a commit is durable, on the thread that writes, with each topic once; never blocks, never raises."""
-
-
-def ring_nobody(_topics: Collection[Topic]) -> None:
-    """Stand in for wake-ups where nobody waits."""
-
 
 _SQL = statements("store")
 _BEGIN = _SQL["begin"]
@@ -64,11 +57,12 @@ class Writer:
         self._ring = ring
         self._sync = sync
         self._known = known or Known()
+        self._schema = Schema(connection, path)
         self._execute = on_one_cursor(connection)
         self._access = Access(self._execute, self._execute, self._known)
         self._transaction = SqliteTransaction(self._access)
 
-    def alone(self, operation: Operation[T], limit_s: float) -> T:
+    def alone(self, operation: "ports.Operation[T]", limit_s: float) -> T:
         """Run one operation and make it durable."""
         self._turnstile.enter(limit_s)
         try:
@@ -94,8 +88,8 @@ class Writer:
         try:
             self._connection.set_busy_timeout(0)
             self._begin()
-        except apsw.Error:
-            self._turnstile.leave()
+        except (apsw.Error, StoreNewer):
+            self.abandon()
             return False  # whatever it was, `begin` will meet it where it may wait
         finally:
             self._connection.set_busy_timeout(int(BUSY_LIMIT_S * 1000))
@@ -107,8 +101,11 @@ class Writer:
         try:
             self._begin()
         except apsw.Error as error:
-            self._turnstile.leave()
+            self.abandon()
             raise_explained(self._path, error)
+        except BaseException:
+            self.abandon()
+            raise
 
     def run(self, jobs: Sequence[Job]) -> None:
         """Run operations in the transaction that was begun, each whole by itself. What this raises concerns the store;
@@ -156,7 +153,10 @@ class Writer:
 
     def _begin(self) -> None:
         self._execute(_BEGIN)
-        self._known.at(self._execute(_VERSION).get)
+        version = self._execute(_VERSION).get
+        if version != self._known.version:
+            self._schema.check()
+        self._known.at(version)
 
     def _run(self, jobs: Sequence[Job]) -> None:
         try:

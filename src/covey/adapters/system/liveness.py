@@ -2,10 +2,12 @@
 
 import errno
 import os
+from collections.abc import Sequence
 
 from covey.adapters.system import own_locks
 from covey.adapters.system.other_locks import OtherLocks
-from covey.adapters.system.processes import started
+from covey.adapters.system.processes import parent_of, started
+from covey.core.ancestry import Ancestor
 from covey.core.errors import StoreFull, StoreReadOnly, Unavailable
 from covey.core.session import Holder
 
@@ -37,6 +39,14 @@ class SystemLiveness:
     def process(self, pid: int) -> Holder | None:
         start = started(pid)
         return None if start is None else Holder(pid=pid, started=start)
+
+    def ancestors(self) -> Sequence[Ancestor]:
+        found: list[Ancestor] = []
+        pid = os.getpid()
+        while (parent := parent_of(pid)) is not None and (holder := self.process(parent.pid)) is not None:
+            found.append(Ancestor(holder, parent.name))
+            pid = parent.pid
+        return found
 
     def is_held(self, holder: Holder) -> bool:
         if holder.lock is not None:

@@ -2,16 +2,24 @@
 
 import os
 import sys
-from typing import Final
+from typing import Final, NamedTuple
 
 _STATE: Final = 0
+_PARENT: Final = 1
 _START: Final = 19
-"""The state and the start time (fields 3 and 22) in /proc/<pid>/stat, counted after the name."""
+"""The state, the parent and the start time (fields 3, 4 and 22) in /proc/<pid>/stat, counted after the name."""
 
 _GONE: Final = ("Z", "X", "x")
 """A zombie runs no more; it only waits to be noticed."""
 
 _boot: str | None = None
+
+
+class Parent(NamedTuple):
+    """The process that started another one, with the name of its program."""
+
+    pid: int
+    name: str
 
 
 def started(pid: int) -> str | None:
@@ -23,32 +31,60 @@ def started(pid: int) -> str | None:
 
 def started_by_proc(pid: int) -> str | None:
     """Return the boot and the tick since then in which the process started."""
-    stat = _read(f"/proc/{pid}/stat")
-    if stat is None:
-        return None
-    # The name stands in parentheses and may itself hold spaces and parentheses.
-    fields = stat[stat.rfind(")") + 1 :].split()
+    _, fields = _stat(pid)
     if len(fields) <= _START or fields[_STATE] in _GONE:
         return None
     return f"{_boot_id()}/{fields[_START]}"
 
 
+def _stat(pid: int) -> tuple[str, list[str]]:
+    """Return the name of a process's program and what else the kernel tells of it; nothing where it is gone."""
+    stat = _read(f"/proc/{pid}/stat") or ""
+    # The name stands in parentheses and may itself hold spaces and parentheses.
+    return stat[stat.find("(") + 1 : stat.rfind(")")], stat[stat.rfind(")") + 1 :].split()
+
+
 def started_by_ps(pid: int) -> str | None:
     """Return the date at which the process started, where there is no /proc."""
+    shown = _ps(pid, "stat", "lstart").split()
+    if len(shown) < 2 or shown[0].startswith(_GONE):
+        return None
+    return " ".join(shown[1:])
+
+
+def parent_of(pid: int) -> Parent | None:
+    """Return the process that started another one, or took it over; None where there is none that can be seen."""
+    parent = parent_by_ps(pid) if sys.platform == "darwin" else parent_by_proc(pid)
+    return None if parent is None or parent.pid <= 0 else parent
+
+
+def parent_by_proc(pid: int) -> Parent | None:
+    """Return it as the kernel tells it, the name in up to 15 characters."""
+    _, fields = _stat(pid)
+    if len(fields) <= _PARENT:
+        return None
+    parent = int(fields[_PARENT])
+    return Parent(parent, _stat(parent)[0])
+
+
+def parent_by_ps(pid: int) -> Parent | None:
+    """Return it as ps tells it, where there is no /proc."""
+    shown = _ps(pid, "ppid").strip()
+    return Parent(int(shown), os.path.basename(_ps(int(shown), "comm").strip())) if shown.isdecimal() else None
+
+
+def _ps(pid: int, *columns: str) -> str:
     import subprocess  # here because it is costly and one platform needs it
 
-    shown = subprocess.run(
-        ["/bin/ps", "-o", "stat=", "-o", "lstart=", "-p", str(pid)],
-        env={"LC_ALL": "C", "TZ": "UTC"},  # the date has to read the same wherever it is asked for
+    return subprocess.run(
+        ["/bin/ps", *(word for column in columns for word in ("-o", f"{column}=")), "-p", str(pid)],
+        env={"LC_ALL": "C", "TZ": "UTC"},  # dates have to read the same wherever they are asked for
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
         timeout=10,
         check=False,
-    ).stdout.split()
-    if len(shown) < 2 or shown[0].startswith(_GONE):
-        return None
-    return " ".join(shown[1:])
+    ).stdout
 
 
 def _boot_id() -> str:

@@ -19,15 +19,18 @@ import pytest
 pytest.register_assert_rewrite(*(module.name for module in iter_modules(__path__, f"{__name__}.")))
 
 from covey.testing.contracts.agents import AgentsContract
+from covey.testing.contracts.blob_upkeep import BlobUpkeepContract
 from covey.testing.contracts.blobs import BlobsContract
 from covey.testing.contracts.clock import ClockContract, IdsContract
 from covey.testing.contracts.deliveries import DeliveriesContract
 from covey.testing.contracts.durable import DurableStoreContract
+from covey.testing.contracts.holdings import HoldingsContract
 from covey.testing.contracts.inboxes import InboxesContract
 from covey.testing.contracts.journal import JournalContract
 from covey.testing.contracts.liveness import LivenessContract, StartedProcess, StartProcess
 from covey.testing.contracts.messages import MessagesContract
 from covey.testing.contracts.offers import OffersContract
+from covey.testing.contracts.pruned import PrunedContract
 from covey.testing.contracts.search import SearchContract
 from covey.testing.contracts.sessions import SessionsContract
 from covey.testing.contracts.settings import SettingsContract
@@ -36,20 +39,24 @@ from covey.testing.contracts.shared_signals import SharedLivenessContract, Share
 from covey.testing.contracts.store import StoreContract
 from covey.testing.contracts.tickets import TicketsContract
 from covey.testing.contracts.tokens import TokensContract
+from covey.testing.contracts.views import ViewsContract
 from covey.testing.contracts.wakeups import WakeupsContract
 
 __all__ = [
     "AgentsContract",
+    "BlobUpkeepContract",
     "BlobsContract",
     "ClockContract",
     "DeliveriesContract",
     "DurableStoreContract",
+    "HoldingsContract",
     "IdsContract",
     "InboxesContract",
     "JournalContract",
     "LivenessContract",
     "MessagesContract",
     "OffersContract",
+    "PrunedContract",
     "SearchContract",
     "SessionsContract",
     "SettingsContract",
@@ -61,5 +68,6 @@ __all__ = [
     "StoreContract",
     "TicketsContract",
     "TokensContract",
+    "ViewsContract",
     "WakeupsContract",
 ]

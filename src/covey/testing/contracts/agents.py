@@ -60,6 +60,15 @@ class AgentsContract:
         async with open_store(silent) as store:
             assert await store.commit(count) == [1, 2, 1, 3, 2]
 
+    async def test_several_numbers_are_given_at_once(self, open_store: OpenStore) -> None:
+        async def count(transaction: Transaction) -> list[int]:
+            await transaction.agents.put(an_agent())
+            return [await transaction.agents.next_number(BOB, count) for count in (1, 5, 2, 1)]
+
+        async with open_store(silent) as store:
+            assert await store.commit(count) == [1, 2, 7, 9]
+            assert await store.commit(lambda tx: tx.agents.next_number(BOB)) == 10
+
     async def test_numbers_go_on_when_the_agent_is_put_again(self, open_store: OpenStore) -> None:
         async def count(transaction: Transaction) -> int:
             await transaction.agents.put(an_agent())

@@ -6,7 +6,7 @@ from covey.core.delivery import WAITING, Delivery, DeliveryState
 from covey.core.evidence import EvidenceGrade
 from covey.core.ids import delivery_id, session_inbox
 from covey.core.message import Kind
-from covey.core.names import Scope
+from covey.core.names import AgentName, Scope
 from covey.ports.store import Operation, Transaction
 from covey.testing.contracts.kept import each, kept
 from covey.testing.opening import OpenStore, silent
@@ -113,6 +113,33 @@ class DeliveriesContract:
             await transaction.deliveries.put(placed._replace(state=DeliveryState.HANDLED))
 
         assert [*await kept(open_store, write, lambda tx: tx.deliveries.unsettled_in(Scope("s")))] == []
+
+    async def test_what_was_handled_is_found_by_its_number(self, open_store: OpenStore) -> None:
+        handled, number = DeliveryState.HANDLED, 7
+        found = await kept(
+            open_store,
+            lambda tx: each(
+                tx.deliveries.place,
+                a_delivery(1, 2, state=handled)._replace(number=number),
+                a_delivery(1, 1, state=handled)._replace(number=number),
+                a_delivery(1, 3)._replace(number=number),
+                a_delivery(2, state=handled)._replace(number=number, agent=AgentName("someone-else")),
+                a_delivery(3, state=handled)._replace(number=number + 1),
+            ),
+            lambda tx: tx.deliveries.handled(AgentName("bob"), number),
+        )
+        assert [d.id for d in found] == [delivery_id(a_message_id(1), copy) for copy in (1, 2)]
+
+    async def test_what_is_handled_later_is_found_by_its_number_then(self, open_store: OpenStore) -> None:
+        async def write(transaction: Transaction) -> Delivery:
+            placed = await transaction.deliveries.place(a_delivery()._replace(number=1))
+            assert not await transaction.deliveries.handled(AgentName("bob"), 1)
+            done = placed._replace(state=DeliveryState.HANDLED)
+            await transaction.deliveries.put(done)
+            return done
+
+        found = await kept(open_store, write, lambda tx: tx.deliveries.handled(AgentName("bob"), 1))
+        assert [d.id for d in found] == [a_delivery().id]
 
     async def test_lapsed_are_ended_leases_and_queued_mail_that_expired(self, open_store: OpenStore) -> None:
         offered, queued = DeliveryState.OFFERED, DeliveryState.QUEUED

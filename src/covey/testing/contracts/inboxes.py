@@ -136,3 +136,18 @@ class InboxesContract:
             return [delivery.id for delivery in found]
 
         assert await kept(open_store, write, look) == [like(2).id, like(1).id]
+
+    async def test_occupied_are_the_inboxes_in_which_something_waits(self, open_store: OpenStore) -> None:
+        async def write(transaction: Transaction) -> None:
+            await fill(
+                transaction,
+                here(1),
+                here(2, state=DeliveryState.OFFERED),
+                a_delivery(3, inbox=parked_inbox(AgentName("carl")), state=DeliveryState.IN_CONTEXT),
+                a_delivery(4, inbox=THERE, state=DeliveryState.HANDLED),
+            )
+            moved = await transaction.deliveries.place(a_delivery(5, inbox=parked_inbox(AgentName("dora"))))
+            await transaction.deliveries.place(moved._replace(inbox=HERE))
+
+        found = await kept(open_store, write, lambda tx: tx.inboxes.occupied())
+        assert list(found) == [parked_inbox(AgentName("carl")), HERE]

@@ -110,6 +110,12 @@ class LivenessContract:
             assert holder is not None
             assert not liveness.is_held(holder._replace(started=f"{holder.started}0"))
 
+    def test_the_processes_that_one_descends_from_are_held(self, open_liveness: OpenLiveness) -> None:
+        with closing(open_liveness()) as one, closing(open_liveness()) as two:
+            holders = [ancestor.holder for ancestor in one.ancestors()]
+            assert all(two.is_held(holder) for holder in holders)
+            assert len(set(holders)) == len(holders)
+
     @pytest.mark.parametrize("pid", [0, -1, 2**31 - 1, 10**12])
     def test_there_is_no_process_of_such_an_id(self, open_liveness: OpenLiveness, pid: int) -> None:
         with closing(open_liveness()) as liveness:

@@ -116,6 +116,16 @@ class MessagesContract:
         async with open_store(silent) as store:
             assert await store.commit(sweep) == [2, 0, 0, 1]
 
+    async def test_one_that_was_swept_elsewhere_is_not_counted(self, open_store: OpenStore) -> None:
+        async def file(transaction: Transaction) -> None:
+            for n, is_swept in ((1, True), (2, False), (3, True)):
+                message = a_message(n, scope="s")
+                await transaction.messages.add(message, encode(message), is_swept=is_swept)
+
+        async with open_store(silent) as store:
+            await store.commit(file)
+            assert await store.commit(lambda tx: tx.messages.sweep(Scope("s"))) == 1
+
     async def test_swept_messages_are_still_read(self, open_store: OpenStore) -> None:
         message = a_message(scope="s")
 

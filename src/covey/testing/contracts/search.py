@@ -2,13 +2,15 @@
 
 import pytest
 
-from covey.core.message import Message
+from covey.core.message import Kind, Message
+from covey.core.names import AgentName, Scope, Subject
 from covey.core.parts import DataPart
+from covey.ports.ledger import MessageFilter
 from covey.ports.search import Hit
 from covey.ports.store import Transaction
 from covey.testing.contracts.messages import add
 from covey.testing.opening import OpenSearch
-from covey.testing.records import a_message, a_message_id
+from covey.testing.records import a_message, a_message_id, at
 
 ODD_QUERIES = [
     '"',
@@ -35,11 +37,13 @@ ODD_QUERIES = [
 ]
 
 
-async def found(open_search: OpenSearch, words: str, *messages: Message, limit: int = 10) -> list[Hit]:
+async def found(
+    open_search: OpenSearch, words: str, *messages: Message, limit: int = 10, wanted: MessageFilter | None = None
+) -> list[Hit]:
     """File the messages and search."""
     async with open_search() as (store, search):
         await store.commit(lambda tx: add(tx, *messages))
-        return [*await search.find(words, limit)]
+        return [*await search.find(words, limit, wanted)]
 
 
 def ids(hits: list[Hit]) -> list[str]:
@@ -96,6 +100,35 @@ class SearchContract:
         messages = [a_message(n, text="fox") for n in range(1, 8)]
         assert len(set(ids(await found(open_search, "fox", *messages, limit=3)))) == 3
 
+    @pytest.mark.parametrize(
+        ("wanted", "fitting"),
+        [
+            (MessageFilter(scope=Scope("T-1")), {1, 2}),
+            (MessageFilter(subject=Subject("style")), {2, 3}),
+            (MessageFilter(kind=Kind.REQUEST), {3}),
+            (MessageFilter(sender=AgentName("eve")), {1}),
+            (MessageFilter(since=at(2)), {2, 3}),
+            (MessageFilter(scope=Scope("T-1"), subject=Subject("style")), {2}),
+            (MessageFilter(scope=Scope("T-2"), sender=AgentName("eve")), set[int]()),
+        ],
+    )
+    async def test_a_filter_narrows_what_is_found(
+        self, open_search: OpenSearch, wanted: MessageFilter, fitting: set[int]
+    ) -> None:
+        messages = (
+            a_message(1, text="a fox", sender="eve", scope="T-1", created_at=at(1)),
+            a_message(2, text="a fox", scope="T-1", subject="style", created_at=at(2)),
+            a_message(3, text="a fox", kind=Kind.REQUEST, scope="T-2", subject="style", created_at=at(3)),
+            a_message(4, text="a hen", sender="eve", scope="T-1", subject="style", created_at=at(4)),
+        )
+        assert set(ids(await found(open_search, "fox", *messages, wanted=wanted))) == set(map(a_message_id, fitting))
+
+    async def test_the_limit_counts_those_that_fit(self, open_search: OpenSearch) -> None:
+        better = [a_message(n, text="fox") for n in range(1, 6)]
+        worse = a_message(9, text="a fox among many other words of another sender", sender="eve")
+        wanted = MessageFilter(sender=AgentName("eve"))
+        assert ids(await found(open_search, "fox", *better, worse, limit=1, wanted=wanted)) == [a_message_id(9)]
+
     async def test_the_best_is_first(self, open_search: OpenSearch) -> None:
         filler = "and then there was a good deal more to be said about quite other things"
         messages = (
@@ -131,6 +164,36 @@ class SearchContract:
             with pytest.raises(LookupError):
                 await store.commit(add_and_break)
             assert [*await search.find("fox", 10)] == []
+
+    async def test_what_was_removed_is_not_found_even_before_it_is_forgotten(self, open_search: OpenSearch) -> None:
+        async with open_search() as (store, search):
+            await store.commit(lambda tx: add(tx, *(a_message(n, text=f"fox w{n}") for n in range(1, 9))))
+            assert len(await search.find("fox", 10)) == 8
+            await store.commit(lambda tx: tx.pruned.remove([a_message_id(n) for n in (1, 3, 7, 8)]))
+            assert sorted(ids([*await search.find("fox", 10)])) == [a_message_id(n) for n in (2, 4, 5, 6)]
+            assert len(await search.find("fox", 3)) == 3
+            await search.forget()
+            assert sorted(ids([*await search.find("fox", 10)])) == [a_message_id(n) for n in (2, 4, 5, 6)]
+            assert await search.lag() == 0
+
+    async def test_what_comes_after_the_newest_was_removed_is_found(self, open_search: OpenSearch) -> None:
+        async with open_search() as (store, search):
+            await store.commit(lambda tx: add(tx, *(a_message(n, text=f"fox w{n}") for n in range(1, 5))))
+            assert len(await search.find("fox", 10)) == 4
+            for gone in ([3, 4], [1, 2, 13]):
+                await store.commit(lambda tx, gone=gone: tx.pruned.remove([a_message_id(n) for n in gone]))
+                new = a_message(10 + gone[0], text=f"fox n{gone[0]}")
+                await store.commit(lambda tx, new=new: add(tx, new))
+                assert ids([*await search.find(f"n{gone[0]}", 10)]) == [new.id]
+                assert ids([*await search.find(f"w{gone[0]}", 10)]) == []
+                assert await search.lag() == 0
+
+    async def test_forgetting_leaves_what_is_there(self, open_search: OpenSearch) -> None:
+        async with open_search() as (store, search):
+            await search.forget()
+            await store.commit(lambda tx: add(tx, a_message(1, text="fox"), a_message(2, text="fox")))
+            await search.forget()
+            assert len(await search.find("fox", 10)) == 2
 
     async def test_the_lag_is_what_is_not_taken_in_yet(self, open_search: OpenSearch) -> None:
         async with open_search() as (store, search):

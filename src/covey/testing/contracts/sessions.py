@@ -18,10 +18,11 @@ class SessionsContract:
     async def test_a_session_comes_back_as_it_was_put(self, open_store: OpenStore) -> None:
         session = a_session(label="night.shift")._replace(
             kind=SessionKind.CLIENT,
-            holder=Holder(pid=4711, started="123456"),
+            holder=Holder(lock="a-lock", pid=4711, started="123456"),
             seen_at=at(0.000001),
             activity=Activity.BUSY,
             capacity=Capacity(64, Overflow.FIRST_IN_FIRST_OUT),
+            hooked_at=at(0.5),
         )
         found = await kept(open_store, lambda tx: tx.sessions.put(session), lambda tx: tx.sessions.get(session.id))
         assert found == session

@@ -103,3 +103,13 @@ class TicketsContract:
             return {*await transaction.tickets.awaiting(question)}
 
         assert await kept(open_store, lambda tx: each(tx.tickets.put, *waiting, *others), look) == {*waiting}
+
+    async def test_debtors_are_all_who_owe_something(self, open_store: OpenStore) -> None:
+        tickets = (
+            a_ticket(1, debtor="eve"),
+            a_ticket(2, debtor="bob"),
+            a_ticket(3, debtor="eve", state=TicketState.ANSWERED),
+            a_ticket(4, debtor="carl", state=TicketState.CLOSED),
+        )
+        found = await kept(open_store, lambda tx: each(tx.tickets.put, *tickets), lambda tx: tx.tickets.debtors())
+        assert [*found] == ["bob", "eve"]

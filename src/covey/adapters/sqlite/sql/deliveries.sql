@@ -40,6 +40,12 @@ select seq, message_id, copy, inbox, agent, state, kind, sender, expects_reply, 
     expires_at, offer, lease_until, grade, reason, archived_at
 from deliveries where scope = ? and state in ('queued', 'offered', 'in_context') order by seq
 
+-- name: handled
+-- What was handled and has a number for an agent.
+select seq, message_id, copy, inbox, agent, state, kind, sender, expects_reply, number, scope, subject, updated_at,
+    expires_at, offer, lease_until, grade, reason, archived_at
+from deliveries where agent = ? and number = ? and state = 'handled' order by copy
+
 -- name: lapsed_leases
 -- Offered, and the lease has ended.
 select seq, message_id, copy, inbox, agent, state, kind, sender, expects_reply, number, scope, subject, updated_at,
@@ -74,3 +80,15 @@ select seq, message_id, copy, inbox, agent, state, kind, sender, expects_reply, 
 from deliveries
 where inbox = ? and sender = ? and scope = ? and subject = ? and state = 'queued' and kind in ('notify', 'update')
 order by seq
+
+-- name: occupied
+-- The inboxes in which something waits: from one to the next in their index, over all that waits in each.
+with recursive found (inbox) as (
+    select min(inbox) from deliveries where state in ('queued', 'offered', 'in_context')
+    union all
+    select (
+        select min(inbox) from deliveries
+        where state in ('queued', 'offered', 'in_context') and inbox > found.inbox
+    ) from found where found.inbox is not null
+)
+select inbox from found where inbox is not null

@@ -38,6 +38,10 @@ order by seq desc limit ?4
 -- Mark the messages of a scope.
 update messages set swept = 1 where scope = ? and swept = 0 returning seq
 
+-- name: sweep_one
+-- Mark one message.
+update messages set swept = 1 where id = ?
+
 -- name: after
 -- What the search index has not taken in yet.
 select seq, document from messages where seq > ? order by seq limit ?
@@ -45,6 +49,14 @@ select seq, document from messages where seq > ? order by seq limit ?
 -- name: at
 -- Which message has this place in the order of acceptance.
 select id from messages where seq = ?
+
+-- name: between
+-- The places in a stretch at which there is a message.
+select seq from messages where seq > ? and seq <= ?
+
+-- name: behind
+-- How many messages the search index has not taken in yet.
+select count(*) from messages where seq > ?
 
 -- name: newest_seq
 -- The place of the newest message.

@@ -38,6 +38,10 @@ select max(coalesce((select max(position) from journal), 0), coalesce((select ma
 -- How many tables and indexes the file has; none in a new one.
 select count(*) from sqlite_schema
 
+-- name: schema_number
+-- A number that changes when the tables or indexes do.
+pragma schema_version
+
 -- name: read_mark
 -- The mark of the program that made the file; 0 where it made none.
 pragma application_id
@@ -47,7 +51,9 @@ pragma application_id
 pragma application_id = 1131378297
 
 -- name: log_ahead
--- From now on writers append to a log, and readers do not wait for them. The file remembers it.
+-- From now on writers append to a log, and readers do not wait for them. A file that is still empty can give free pages
+-- back, a few at a time. It remembers both.
+pragma auto_vacuum = incremental;
 pragma journal_mode = wal
 
 -- name: applied
@@ -65,6 +71,22 @@ insert into migrations (name, applied_at) values (?, strftime('%Y-%m-%dT%H:%M:%f
 -- name: check
 -- Look for damage; one row with ok where there is none.
 pragma integrity_check
+
+-- name: quick_check
+-- The same without comparing the indexes with their tables.
+pragma quick_check
+
+-- name: reindex
+-- Make all indexes anew.
+reindex
+
+-- name: uncount
+-- Forget how many are queued.
+delete from inboxes
+
+-- name: recount
+-- Count again how many are queued.
+insert into inboxes (inbox, queued) select inbox, count(*) from deliveries where state = 'queued' group by inbox
 
 -- name: miscounted
 -- The inboxes whose count of queued deliveries is not what is there.

@@ -44,3 +44,13 @@ from tickets where asker = ? and state <> 'closed' order by opened_at, rowid
 select message_id, debtor, thread, asker, asker_session, state, scope, subject, opened_at, due_at, answer, trouble, awaits,
     closed_at, close_reason
 from tickets where awaits = ? and state <> 'closed' order by opened_at, rowid
+
+-- name: debtors
+-- Who owes something: from one to the next in their index.
+with recursive found (debtor) as (
+    select min(debtor) from tickets where state <> 'closed'
+    union all
+    select (select min(debtor) from tickets where state <> 'closed' and debtor > found.debtor)
+    from found where found.debtor is not null
+)
+select debtor from found where debtor is not null

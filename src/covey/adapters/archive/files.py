@@ -1,0 +1,97 @@
+"""Files that get their name when they are whole, and not before."""
+
+import errno
+import fcntl
+import os
+from collections.abc import Generator
+from contextlib import contextmanager
+from typing import IO, Final, NamedTuple
+
+from covey.core.errors import Invalid, StoreFull, StoreReadOnly, Unavailable, WouldOverwrite
+
+UNFINISHED: Final = ".part"
+RECORDS: Final = ".part-records"
+"""What is added to the name of files that are needed meanwhile."""
+
+
+class NewFiles(NamedTuple):
+    archive: IO[bytes]
+    records: str
+
+
+@contextmanager
+def final_file(file: str, *, replace: bool) -> Generator[NewFiles]:
+    """Give files to write to. The archive gets its name, on the disk, when the block ends well; otherwise nothing is
+    left. What a killed process has left is written over by the next."""
+    if os.path.isdir(file):
+        raise Invalid("file", file, "it is a folder")
+    if os.path.lexists(file) and not replace:
+        raise WouldOverwrite(file, "it is there already")
+    with written(file):
+        archive = _lock(f"{file}{UNFINISHED}", file)
+    records = f"{file}{RECORDS}"
+    try:
+        with archive, written(file):
+            _remove_records(records)
+            os.close(os.open(records, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
+            yield NewFiles(archive, records)
+            archive.flush()
+            os.fsync(archive.fileno())
+            _remove_records(records)  # before: where the archive has its name, nothing else is left
+            os.replace(f"{file}{UNFINISHED}", file)
+            _sync_folder(os.path.dirname(os.path.abspath(file)))
+    except BaseException:
+        _remove_records(records)
+        _remove(f"{file}{UNFINISHED}")
+        raise
+
+
+@contextmanager
+def written(file: str) -> Generator[None]:
+    """Say what is wrong where a file can't be written."""
+    try:
+        yield
+    except OSError as error:
+        reason = error.strerror or str(error)
+        if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+            raise StoreFull(file) from error
+        if error.errno in (errno.EROFS, errno.EACCES, errno.EPERM):
+            raise StoreReadOnly(file, reason) from error
+        if error.errno in (errno.ENOENT, errno.ENOTDIR):
+            raise Invalid("file", file, "there is no such folder") from error
+        raise Unavailable(f"{file} can't be written: {reason}", path=file) from error
+
+
+def _lock(path: str, file: str) -> IO[bytes]:
+    """Return the file for oneself: two backups to one place would write over each other."""
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        if not os.path.samestat(os.stat(path), os.fstat(descriptor)):
+            raise BlockingIOError  # it was another's, who has just finished it
+        os.ftruncate(descriptor, 0)
+    except (BlockingIOError, FileNotFoundError):
+        os.close(descriptor)
+        raise Unavailable(f"another backup is being written to {file}", path=file) from None
+    return os.fdopen(descriptor, "r+b")
+
+
+def _remove_records(path: str) -> None:
+    """Remove a database, with what its engine has left beside it: a log of another file must never get to a new one."""
+    for beside in ("", "-journal", "-wal", "-shm"):
+        _remove(f"{path}{beside}")
+
+
+def _remove(path: str) -> None:
+    try:
+        os.unlink(path)
+    except FileNotFoundError:
+        return
+
+
+def _sync_folder(folder: str) -> None:
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

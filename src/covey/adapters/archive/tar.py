@@ -1,0 +1,196 @@
+"""Backups as tar files: contents.json, covey.db, blobs/<digest>…, and end.json, without which it is not whole.
+
+A program for tar files shows and unpacks them. One that somebody has compressed is read all the same.
+"""
+
+import hashlib
+import json
+import os
+import tarfile
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
+from typing import IO, Any, Final, cast
+
+from covey.adapters.archive.files import final_file, written
+from covey.core.errors import BackupUnusable, CoveyError
+from covey.core.times import format_instant, parse_instant
+from covey.ports.backup import Archive, Contents, NewArchive
+from covey.ports.checkup import Tell
+
+FORMAT: Final = 1
+CONTENTS: Final = "contents.json"
+RECORDS: Final = "covey.db"
+BLOBS: Final = "blobs/"
+END: Final = "end.json"
+
+_CHUNK: Final = 1024 * 1024
+_SMALL: Final = 1024 * 1024
+"""No description is larger; what claims to be is not ours."""
+
+
+class TarArchives:
+    """For one thread; never suspends."""
+
+    @contextmanager
+    def create(self, file: str, *, replace: bool) -> Generator[NewArchive]:
+        with (
+            final_file(file, replace=replace) as new,
+            written(file),
+            tarfile.open(fileobj=new.archive, mode="w") as tar,
+        ):
+            archive = _NewTar(tar, new.records)
+            yield archive
+            archive.check_finished()
+
+    @contextmanager
+    def open(self, file: str) -> Generator[Archive]:
+        try:
+            tar = tarfile.open(file)  # noqa: SIM115 - closed below
+        except FileNotFoundError:
+            raise BackupUnusable(file, "there is no such file") from None
+        except tarfile.TarError as error:
+            raise BackupUnusable(file, "it is not a tar file, or is cut short") from error
+        except (OSError, EOFError) as error:
+            raise BackupUnusable(file, str(error)) from error
+        with tar:
+            yield _Tar(tar, file)
+
+
+class _NewTar:
+    def __init__(self, tar: tarfile.TarFile, records_file: str) -> None:
+        self.records_file = records_file
+        self._tar = tar
+        self._made_at = 0.0
+        self._blobs = 0
+        self._is_finished = False
+
+    def add_records(self, contents: Contents) -> None:
+        self._made_at = contents.made_at.timestamp()
+        document = {
+            "format": FORMAT,
+            "made_at": format_instant(contents.made_at),
+            "position": contents.position,
+            "counts": dict(contents.counts),
+            "sha256": _digest(self.records_file),
+        }
+        self._add_json(CONTENTS, document)
+        with open(self.records_file, "rb") as records:
+            self._add(RECORDS, os.fstat(records.fileno()).st_size, records)
+
+    def add_blob(self, digest: str, content: bytes) -> None:
+        from io import BytesIO
+
+        self._add(f"{BLOBS}{digest}", len(content), BytesIO(content))
+        self._blobs += 1
+
+    def finish(self) -> None:
+        self._add_json(END, {"blobs": self._blobs})
+        self._is_finished = True
+
+    def check_finished(self) -> None:
+        if not self._is_finished:
+            raise RuntimeError("an archive gets its name only when it is finished")
+
+    def _add_json(self, name: str, document: dict[str, Any]) -> None:
+        from io import BytesIO
+
+        content = (json.dumps(document, indent=2) + "\n").encode()
+        self._add(name, len(content), BytesIO(content))
+
+    def _add(self, name: str, size: int, content: IO[bytes]) -> None:
+        member = tarfile.TarInfo(name)
+        member.size = size
+        member.mode = 0o600
+        member.mtime = int(self._made_at)
+        self._tar.addfile(member, content)
+
+
+class _Tar:
+    def __init__(self, tar: tarfile.TarFile, file: str) -> None:
+        self._tar = tar
+        self._file = file
+        document = self._json(self._next(), CONTENTS)
+        if document.get("format") != FORMAT:
+            raise BackupUnusable(file, "it is of a form that a newer Covey may know")
+        try:
+            self._sha256 = str(document["sha256"])
+            counts = cast(dict[str, Any], document["counts"])
+            self.contents = Contents(
+                parse_instant(document["made_at"]),
+                int(document["position"]),
+                {name: int(count) for name, count in counts.items()},
+            )
+        except (KeyError, TypeError, ValueError, AttributeError, CoveyError) as error:
+            raise BackupUnusable(file, f"its {CONTENTS} can't be read: {error}") from error
+
+    def check(self, tell: Tell) -> None:
+        for _ in self._records(tell):
+            pass
+        for _ in self.blobs():
+            pass
+
+    def extract_records(self, file: str, tell: Tell) -> None:
+        with written(file), open(file, "wb") as records:
+            records.writelines(self._records(tell))
+            records.flush()
+            os.fsync(records.fileno())
+
+    def blobs(self) -> Iterator[bytes]:
+        count = 0
+        while (member := self._next()) is not None and member.name.startswith(BLOBS):
+            content = b"".join(self._chunks(member))
+            if hashlib.sha256(content).hexdigest() != member.name.removeprefix(BLOBS):
+                raise BackupUnusable(self._file, f"{member.name} is not what was put in")
+            count += 1
+            yield content
+        if self._json(member, END).get("blobs") != count:
+            raise BackupUnusable(self._file, "some of its blobs are missing")
+
+    def _records(self, tell: Tell) -> Iterator[bytes]:
+        member = self._next()
+        if member is None or member.name != RECORDS:
+            raise BackupUnusable(self._file, f"it has no {RECORDS}")
+        found = hashlib.sha256()
+        done = 0
+        for chunk in self._chunks(member):
+            yield chunk
+            found.update(chunk)
+            done += len(chunk)
+            tell(done, member.size)
+        if found.hexdigest() != self._sha256:
+            raise BackupUnusable(self._file, f"its {RECORDS} is not what was put in")
+
+    def _next(self) -> tarfile.TarInfo | None:
+        try:
+            return self._tar.next()
+        except (tarfile.TarError, OSError, EOFError) as error:
+            raise BackupUnusable(self._file, str(error)) from error
+
+    def _json(self, member: tarfile.TarInfo | None, name: str) -> dict[str, Any]:
+        if member is None or member.name != name or member.size > _SMALL:
+            raise BackupUnusable(self._file, f"it has no {name} where it should")
+        try:
+            document: object = json.loads(b"".join(self._chunks(member)))
+        except ValueError as error:
+            raise BackupUnusable(self._file, f"its {name} can't be read: {error}") from error
+        if not isinstance(document, dict):
+            raise BackupUnusable(self._file, f"its {name} can't be read")
+        return cast(dict[str, Any], document)
+
+    def _chunks(self, member: tarfile.TarInfo) -> Iterator[bytes]:
+        """Go through the content of a member; one that is cut short is not whole."""
+        try:
+            content = self._tar.extractfile(member)
+            left = member.size
+            while content is not None and (chunk := content.read(_CHUNK)):
+                left -= len(chunk)
+                yield chunk
+        except (tarfile.TarError, OSError, EOFError) as error:
+            raise BackupUnusable(self._file, str(error)) from error
+        if left:
+            raise BackupUnusable(self._file, f"{member.name} is cut short")
+
+
+def _digest(file: str) -> str:
+    with open(file, "rb") as content:
+        return hashlib.file_digest(content, "sha256").hexdigest()

@@ -1,0 +1,164 @@
+"""Pruning in memory: everything is looked through."""
+
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+from itertools import islice
+
+from covey.adapters.memory.deliveries import MemoryDeliveries
+from covey.adapters.memory.journal import MemoryJournal
+from covey.adapters.memory.messages import MemoryMessages
+from covey.adapters.memory.offers import MemoryOffers
+from covey.adapters.memory.table import Table
+from covey.adapters.memory.tickets import MemoryTickets
+from covey.adapters.memory.undo import UndoLog
+from covey.core.delivery import WAITING, Delivery
+from covey.core.event import Action, Event
+from covey.core.ids import MessageId, OfferId, delivery_message
+from covey.core.message import Message
+from covey.core.names import Scope
+from covey.core.offer import Offer
+from covey.core.parts import FilePart
+from covey.core.pruning import ThreadState
+from covey.core.ticket import Ticket, TicketState
+from covey.ports.pruning import Page, Removed
+
+
+class MemoryHoldings:
+    def __init__(self, messages: MemoryMessages, deliveries: MemoryDeliveries, tickets: MemoryTickets) -> None:
+        self._messages = messages
+        self._deliveries = deliveries
+        self._tickets = tickets
+
+    async def scopes(self, after: str, limit: int) -> Sequence[Scope]:
+        scopes = {filed.message.scope for filed in self._messages.filed.all() if filed.message.scope is not None}
+        return sorted(scope for scope in scopes if scope > after)[:limit]
+
+    async def threads(self, scope: Scope | None, before: datetime, after: int, limit: int) -> Page[MessageId]:
+        def fits(message: Message) -> bool:
+            return message.scope == scope and message.created_at < before
+
+        page = list(islice(((n, message) for n, message in self._numbered(after) if fits(message)), limit))
+        threads = dict.fromkeys(message.thread for _, message in page)
+        return Page(tuple(threads), page[-1][0] if len(page) == limit else None)
+
+    async def state(self, thread: MessageId) -> ThreadState | None:
+        messages = await self._messages.thread(thread)
+        if not messages:
+            return None
+        deliveries = [copy for message in messages for copy in self._deliveries.table.on(("message", message.id))]
+        tickets = [ticket for message in messages for ticket in self._tickets.table.on(("message", message.id))]
+        times = (*(m.created_at for m in messages), *_delivery_times(deliveries), *_ticket_times(tickets))
+        return ThreadState(
+            messages=len(messages),
+            waiting=sum(copy.state in WAITING for copy in deliveries),
+            owed=sum(ticket.state is not TicketState.CLOSED for ticket in tickets),
+            last_at=max(times),
+            scopes=frozenset(message.scope for message in messages if message.scope is not None),
+        )
+
+    async def newest(self, thread: MessageId, limit: int) -> Sequence[MessageId]:
+        return [message.id for message in await self._messages.thread(thread)][::-1][:limit]
+
+    async def files(self, after: int, limit: int) -> Page[str]:
+        numbered = ((n, digests) for n, message in self._numbered(after) if (digests := _digests(message)))
+        page = list(islice(numbered, limit))
+        distinct = dict.fromkeys(digest for _, digests in page for digest in digests)
+        return Page(tuple(distinct), page[-1][0] if len(page) == limit else None)
+
+    def _numbered(self, after: int) -> Iterator[tuple[int, Message]]:
+        return ((number, filed.message) for number, filed in self._messages.filed.from_number(after))
+
+
+class MemoryPruned:
+    def __init__(
+        self,
+        log: UndoLog,
+        messages: MemoryMessages,
+        deliveries: MemoryDeliveries,
+        tickets: MemoryTickets,
+        offers: MemoryOffers,
+        journal: MemoryJournal,
+    ) -> None:
+        self._ids = Table[MessageId, MessageId](log)
+        self._messages = messages
+        self._deliveries = deliveries
+        self._tickets = tickets
+        self._offers = offers
+        self._journal = journal
+
+    async def has(self, message_id: MessageId) -> bool:
+        return self._ids.get(message_id) is not None
+
+    async def count(self) -> int:
+        return len(self._ids.all())
+
+    async def remember(self, message_ids: Sequence[MessageId]) -> None:
+        for message_id in message_ids:
+            self._ids.put(message_id, message_id)
+
+    def all(self) -> Sequence[MessageId]:
+        """Return every id, in their order."""
+        return sorted(self._ids.all())
+
+    async def remove(self, message_ids: Sequence[MessageId]) -> Removed:
+        deliveries = tickets = 0
+        for message_id in message_ids:
+            copies = self._deliveries.table.on(("message", message_id))
+            debts = self._tickets.table.on(("message", message_id))
+            is_open = any(c.state in WAITING for c in copies) or any(d.state is not TicketState.CLOSED for d in debts)
+            if is_open or self._messages.filed.get(message_id) is None:
+                raise LookupError(f"message {message_id} is open, or is not there")
+            for copy in copies:
+                self._deliveries.table.remove(copy.id)
+            for debt in debts:
+                self._tickets.table.remove(debt.id)
+            self._messages.filed.remove(message_id)
+            self._ids.put(message_id, message_id)
+            deliveries += len(copies)
+            tickets += len(debts)
+        gone = frozenset(message_ids)
+        events = self._journal.remove(lambda event: event.message_id in gone)
+        return Removed(len(gone), deliveries, tickets, 0, events)
+
+    async def remove_offers(self, after: int, limit: int) -> tuple[Removed, int | None]:
+        page = await self._journal.read(after, limit)
+        offers = 0
+        for event in page:
+            offer = self._offers.table.get(_offer_of(event) or OfferId(""))
+            if event.action is Action.OFFER_MADE and offer is not None and self._is_empty(offer):
+                self._offers.table.remove(offer.id)
+                offers += 1
+        last = page[-1].position if page else after
+        events = self._journal.remove(lambda event: after < event.position <= last and self._is_gone(event))
+        return Removed(offers=offers, events=events), last if len(page) == limit else None
+
+    def _is_empty(self, offer: Offer) -> bool:
+        shown = (self._messages.filed.get(delivery_message(delivery)) for delivery in offer.deliveries)
+        return offer.ended_at is not None and not any(shown)
+
+    def _is_gone(self, event: Event) -> bool:
+        offer_id = _offer_of(event)
+        return offer_id is not None and self._offers.table.get(offer_id) is None
+
+
+def _offer_of(event: Event) -> OfferId | None:
+    offer_id = event.details.get("offer")
+    return OfferId(offer_id) if isinstance(offer_id, str) else None
+
+
+def _digests(message: Message) -> Sequence[str]:
+    return [part.digest for part in message.parts if isinstance(part, FilePart)]
+
+
+def _delivery_times(deliveries: Sequence[Delivery]) -> Iterator[datetime]:
+    for copy in deliveries:
+        yield copy.updated_at
+        if copy.archived_at is not None:
+            yield copy.archived_at
+
+
+def _ticket_times(tickets: Sequence[Ticket]) -> Iterator[datetime]:
+    for ticket in tickets:
+        yield ticket.opened_at
+        if ticket.closed_at is not None:
+            yield ticket.closed_at

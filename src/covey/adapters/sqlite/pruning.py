@@ -1,0 +1,115 @@
+"""Pruning in SQLite."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+from covey.adapters.sqlite.access import Access
+from covey.adapters.sqlite.connection import Row
+from covey.adapters.sqlite.statements import statements
+from covey.adapters.sqlite.values import to_instant, to_text
+from covey.core.ids import MessageId
+from covey.core.names import Scope
+from covey.core.parts import FilePart
+from covey.core.pruning import ThreadState
+from covey.core.wire import decode
+from covey.ports.pruning import Page, Removed
+
+_SQL = statements("pruning")
+
+
+class SqliteHoldings:
+    __slots__ = ("_access",)
+
+    def __init__(self, access: Access) -> None:
+        self._access = access
+
+    async def scopes(self, after: str, limit: int) -> Sequence[Scope]:
+        return [Scope(scope) for (scope,) in self._rows("scopes", after, limit)]
+
+    async def threads(self, scope: Scope | None, before: datetime, after: int, limit: int) -> Page[MessageId]:
+        if scope is None:
+            rows = self._rows("without_scope", after, to_text(before), limit)
+        else:
+            rows = self._rows("in_scope", scope, after, to_text(before), limit)
+        distinct = dict.fromkeys(MessageId(thread) for _, thread in rows)
+        return Page(tuple(distinct), rows[-1][0] if len(rows) == limit else None)
+
+    async def state(self, thread: MessageId) -> ThreadState | None:
+        ((messages, sent_at),) = self._rows("thread", thread)
+        if messages == 0:
+            return None
+        ((waiting, moved_at),) = self._rows("thread_deliveries", thread)
+        ((owed, owed_at),) = self._rows("thread_tickets", thread)
+        scopes = frozenset(Scope(scope) for (scope,) in self._rows("thread_scopes", thread))
+        # Times are texts of one fixed form that sorts.
+        last_at = to_instant(max(sent_at, moved_at or "", owed_at or ""))
+        return ThreadState(messages, waiting, owed, last_at, scopes)
+
+    async def newest(self, thread: MessageId, limit: int) -> Sequence[MessageId]:
+        return [MessageId(message_id) for (message_id,) in self._rows("newest", thread, limit)]
+
+    async def files(self, after: int, limit: int) -> Page[str]:
+        rows = self._rows("with_files", after, limit)
+        parts = (part for _, document in rows for part in decode(document).parts)
+        distinct = dict.fromkeys(part.digest for part in parts if isinstance(part, FilePart))
+        return Page(tuple(distinct), rows[-1][0] if len(rows) == limit else None)
+
+    def _rows(self, name: str, *values: Any) -> Sequence[Row]:
+        return list(self._access.read(_SQL[name], values))
+
+
+class SqlitePruned:
+    __slots__ = ("_access",)
+
+    def __init__(self, access: Access) -> None:
+        self._access = access
+
+    async def has(self, message_id: MessageId) -> bool:
+        return self._access.read(_SQL["has"], (packed(message_id),)).fetchone() is not None
+
+    async def count(self) -> int:
+        return self._access.read(_SQL["count"]).get
+
+    async def remember(self, message_ids: Sequence[MessageId]) -> None:
+        for message_id in message_ids:
+            self._access.write(_SQL["remember"], (packed(message_id),))
+
+    async def remove(self, message_ids: Sequence[MessageId]) -> Removed:
+        self._access.next_number()  # from now on numbers go on from here, although the last ones may go
+        deliveries = tickets = events = 0
+        for message_id in message_ids:
+            if self._access.read(_SQL["is_open"], (message_id,)).get or not self._remove("message", message_id):
+                raise LookupError(f"message {message_id} is open, or is not there")
+            deliveries += self._remove("deliveries", message_id)
+            tickets += self._remove("tickets", message_id)
+            events += self._remove("events", message_id)
+            self._access.write(_SQL["remember"], (packed(message_id),))
+        return Removed(len(message_ids), deliveries, tickets, 0, events)
+
+    async def remove_offers(self, after: int, limit: int) -> tuple[Removed, int | None]:
+        row: Row = next(self._access.read(_SQL["next_events"], (after, limit)))
+        count, last = row
+        if count == 0:
+            return Removed(), None
+        self._access.next_number()  # as above
+        offers = self._remove("offers", after, last)
+        events = self._remove("offer_events", after, last)
+        return Removed(offers=offers, events=events), last if count == limit else None
+
+    def _remove(self, what: str, *values: Any) -> int:
+        self._access.write(_SQL[f"remove_{what}"], values)
+        return self._access.read(_SQL["removed"]).get
+
+
+def packed(message_id: MessageId) -> bytes:
+    """Return the 22 bytes that an id stands for."""
+    milliseconds, _, uuid = message_id.partition("-")
+    return int(milliseconds).to_bytes(6) + bytes.fromhex(uuid.replace("-", ""))
+
+
+def unpacked(stored: bytes) -> MessageId:
+    """Return the id that 22 bytes stand for."""
+    uuid = stored[6:].hex()
+    parts = (uuid[:8], uuid[8:12], uuid[12:16], uuid[16:20], uuid[20:])
+    return MessageId(f"{int.from_bytes(stored[:6]):013d}-{'-'.join(parts)}")

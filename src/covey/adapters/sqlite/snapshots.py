@@ -1,0 +1,119 @@
+"""Snapshots: the whole database copied to another file, page by page, while others write.
+
+A read transaction on the connection that the pages come from holds the moment: what others commit meanwhile is not
+copied, and nobody waits. The log can't begin anew for as long.
+"""
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+import apsw
+
+from covey.adapters.sqlite.access import Access, on_one_cursor, refuse
+from covey.adapters.sqlite.connection import absolute
+from covey.adapters.sqlite.integrity import damage, miscounted
+from covey.adapters.sqlite.known import Known
+from covey.adapters.sqlite.migrations import missing
+from covey.adapters.sqlite.opening import open_to_look
+from covey.adapters.sqlite.pruning import SqliteHoldings
+from covey.adapters.sqlite.statements import migration_names, statements
+from covey.adapters.sqlite.trouble import raise_explained
+from covey.core.drive import finish
+from covey.core.errors import StoreCorrupt, StoreFull, Unavailable
+from covey.ports.backup import Snapshot
+from covey.ports.checkup import Tell
+
+STEP: Final = 1000
+"""How many pages are copied between two signs of life."""
+
+PAGE: Final = 500
+
+_SQL = statements("snapshots")
+_STORE = statements("store")
+
+
+class SqliteSnapshots:
+    """For one thread; never suspends."""
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self._path = absolute(path)
+
+    async def take(self, file: str, tell: Tell) -> Snapshot:
+        try:
+            source = open_to_look(self._path)  # an older store stays what it is: a backup comes before an upgrade
+            try:
+                missing(source, self._path, migration_names())
+                expected = self._copy(source, file, tell)
+            finally:
+                source.close()
+            return self._checked(file, expected)
+        except apsw.Error as error:
+            raise_explained(self._path, error)
+
+    def _copy(self, source: apsw.Connection, file: str, tell: Tell) -> Mapping[str, int]:
+        """Copy everything; return what was there to be copied."""
+        execute = on_one_cursor(source)
+        execute(_STORE["view"])
+        counts = count(source)  # the first read fixes the moment
+        copy = apsw.Connection(file)
+        try:
+            # Nobody else knows the file: it needs neither a log nor to be synced before it is whole.
+            on_one_cursor(copy)(_SQL["set_up"])
+            copy_pages(source, copy, tell)
+            on_one_cursor(copy)(_SQL["plain"])
+        finally:
+            copy.close()
+        return counts
+
+    def _checked(self, file: str, expected: Mapping[str, int]) -> Snapshot:
+        snapshot, faults = examine(file)
+        if snapshot.counts != expected:
+            faults = [*faults, f"{dict(expected)} were copied and {dict(snapshot.counts)} are there"]
+        if faults:
+            raise StoreCorrupt(self._path, "; ".join(faults[:3]))
+        return snapshot
+
+
+def copy_pages(source: apsw.Connection, target: apsw.Connection, tell: Tell) -> None:
+    """Copy a database over another; it is all there at the end, or nothing is."""
+    try:
+        with target.backup("main", source, "main") as copying:
+            while not copying.done:
+                copying.step(STEP)
+                tell(copying.page_count - copying.remaining, copying.page_count)
+    except apsw.FullError:
+        raise StoreFull(target.filename) from None
+    except apsw.IOError as error:  # which of the two files it was SQLite does not say
+        reason = f"the disk failed while pages of {source.filename} were copied"
+        raise Unavailable(f"{target.filename} can't be written: {reason}", path=target.filename) from error
+
+
+def examine(file: str) -> tuple[Snapshot, Sequence[str]]:
+    """Return what a copy holds, and what is wrong with it. Reads all of it."""
+    connection = apsw.Connection(file, flags=apsw.SQLITE_OPEN_READWRITE)
+    try:
+        faults = [
+            *damage(connection),
+            *(f"the queued deliveries of {i} are miscounted" for i in miscounted(connection)),
+        ]
+        position = on_one_cursor(connection)(_SQL["position"]).get
+        return Snapshot(position, count(connection), _digests(connection)), faults
+    finally:
+        connection.close()
+
+
+def count(connection: apsw.Connection) -> Mapping[str, int]:
+    """Return how many records of each kind there are."""
+    return dict(on_one_cursor(connection)(_SQL["counts"]))
+
+
+def _digests(connection: apsw.Connection) -> Sequence[str]:
+    holdings = SqliteHoldings(Access(on_one_cursor(connection), refuse, Known()))
+    found: set[str] = set()
+    after: int | None = 0
+    while after is not None:
+        page = finish(holdings.files(after, PAGE))
+        found.update(page.items)
+        after = page.after
+    return sorted(found)

@@ -1,0 +1,118 @@
+-- name: scopes
+-- The scopes that have messages, from one to the next in their index.
+with recursive found (scope) as (
+    select (select min(scope) from messages where scope > ?1)
+    union all
+    select (select min(scope) from messages where scope > found.scope) from found where found.scope is not null
+)
+select scope from found where scope is not null limit ?2
+
+-- name: in_scope
+-- The older messages of a scope and their threads.
+select seq, thread from messages where scope = ? and seq > ? and created_at < ? order by seq limit ?
+
+-- name: without_scope
+-- The older messages without a scope and their threads; walks over those that have one.
+select seq, thread from messages where scope is null and seq > ? and created_at < ? order by seq limit ?
+
+-- name: thread
+-- How many messages a thread has, and when the last was made.
+select count(*), max(created_at) from (
+    select created_at from messages where id = ?1 and thread = ?1
+    union all
+    select created_at from messages where thread = ?1 and thread <> id
+)
+
+-- name: thread_scopes
+-- What the messages of a thread are about.
+select scope from messages where id = ?1 and thread = ?1 and scope is not null
+union
+select scope from messages where thread = ?1 and thread <> id and scope is not null
+
+-- name: thread_deliveries
+-- How many deliveries of a thread still wait, and when the last of all was touched.
+select coalesce(sum(state in ('queued', 'offered', 'in_context')), 0), max(max(updated_at, coalesce(archived_at, '')))
+from (
+    select id from messages where id = ?1 and thread = ?1
+    union all
+    select id from messages where thread = ?1 and thread <> id
+) as member join deliveries on deliveries.message_id = member.id
+
+-- name: thread_tickets
+-- How many tickets of a thread are not closed, and when the last of all was touched.
+select coalesce(sum(state <> 'closed'), 0), max(max(opened_at, coalesce(closed_at, '')))
+from (
+    select id from messages where id = ?1 and thread = ?1
+    union all
+    select id from messages where thread = ?1 and thread <> id
+) as member join tickets on tickets.message_id = member.id
+
+-- name: newest
+-- The newest messages of a thread, newest first.
+select id from (
+    select seq, id from messages where id = ?1 and thread = ?1
+    union all
+    select seq, id from messages where thread = ?1 and thread <> id
+) order by seq desc limit ?2
+
+-- name: with_files
+-- The messages that may have file parts.
+select seq, document from messages where instr(document, '"digest"') > 0 and seq > ? order by seq limit ?
+
+-- name: has
+-- Whether a message was pruned.
+select 1 from pruned where id = ?
+
+-- name: count
+-- How many were pruned.
+select count(*) from pruned
+
+-- name: is_open
+-- Whether something of a message is open.
+select exists (
+    select 1 from deliveries where message_id = ?1 and state in ('queued', 'offered', 'in_context')
+) or exists (select 1 from tickets where message_id = ?1 and state <> 'closed')
+
+-- name: remember
+-- Keep the id of a message that goes.
+insert into pruned (id) values (?)
+
+-- name: remove_message
+-- One message.
+delete from messages where id = ?
+
+-- name: remove_deliveries
+-- Its deliveries.
+delete from deliveries where message_id = ?
+
+-- name: remove_tickets
+-- Its tickets.
+delete from tickets where message_id = ?
+
+-- name: remove_events
+-- The events that name it.
+delete from journal where message_id = ?
+
+-- name: removed
+-- How many rows the last statement removed.
+select changes()
+
+-- name: next_events
+-- How many events follow a position, up to a limit, and the position of the last of them.
+select count(*), max(position) from (select position from journal where position > ? order by position limit ?)
+
+-- name: remove_offers
+-- The offers that were made in a stretch of the journal, have ended, and show nothing that is left. The id of a message
+-- is the first 50 characters of a delivery's.
+delete from offers
+where id in (
+    select details ->> 'offer' from journal where position > ?1 and position <= ?2 and action = 'offer.made'
+) and ended_at is not null and not exists (
+    select 1 from json_each(offers.deliveries) as shown join messages on messages.id = substr(shown.value, 1, 50)
+)
+
+-- name: remove_offer_events
+-- The events in a stretch of the journal that name an offer that is gone.
+delete from journal
+where position > ?1 and position <= ?2 and action in ('offer.made', 'offer.renewed', 'offer.ended', 'evidence')
+    and details ->> 'offer' is not null and not exists (select 1 from offers where id = details ->> 'offer')

@@ -1,0 +1,7 @@
+-- name: deliveries
+-- Remove the deliveries whose message could not be saved.
+delete from deliveries where message_id not in (select id from messages) returning 1
+
+-- name: tickets
+-- Remove the tickets whose message could not be saved.
+delete from tickets where message_id not in (select id from messages) returning 1

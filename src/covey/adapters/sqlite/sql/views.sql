@@ -1,0 +1,44 @@
+-- name: totals
+-- How many records of each kind there are.
+select (select count(*) from agents), (select count(*) from settings), (select count(*) from tokens),
+    (select count(*) from journal), (select count(*) from sessions), (select count(*) from offers),
+    (select count(*) from pruned), (select count(*) from messages), (select count(*) from tickets), (select count(*) from deliveries)
+
+-- name: numbers
+-- The last number that was given for each agent.
+select name, numbered from agents
+
+-- name: settings
+-- Every setting, by name.
+select name, value from settings order by name
+
+-- name: sessions
+-- Sessions in the order in which they were first put.
+select rowid, id, key, agent, kind, holder_lock, holder_pid, holder_started, secret_hash, joined_at, seen_at, lease_us,
+    activity, label, capacity, overflow, ended_at, end_reason, hooked_at
+from sessions where rowid > ? order by rowid limit ?
+
+-- name: offers
+-- Offers in the order in which they were first put.
+select rowid, id, session, turn, deliveries, offered_at, lease_until, presentation, ended_at, end_reason, lease_us
+from offers where rowid > ? order by rowid limit ?
+
+-- name: pruned
+-- The ids of messages that were pruned, in their order.
+select id from pruned where id > ? order by id limit ?
+
+-- name: messages
+-- Messages in the order of acceptance.
+select seq, swept, document from messages where seq > ? order by seq limit ?
+
+-- name: tickets
+-- Tickets in the order in which they were first put.
+select rowid, message_id, debtor, thread, asker, asker_session, state, scope, subject, opened_at, due_at, answer, trouble,
+    awaits, closed_at, close_reason
+from tickets where rowid > ? order by rowid limit ?
+
+-- name: deliveries
+-- Deliveries by seq.
+select seq, message_id, copy, inbox, agent, state, kind, sender, expects_reply, number, scope, subject, updated_at,
+    expires_at, offer, lease_until, grade, reason, archived_at
+from deliveries where seq > ? order by seq limit ?

@@ -1,0 +1,103 @@
+"""The folder of a space under examination: files and folders for their owner alone."""
+
+import os
+import stat
+from collections.abc import Iterator, Sequence
+from typing import Final, NamedTuple
+
+from covey.core.counted import counted
+from covey.core.diagnoses import WRONG_PERMISSIONS
+from covey.core.errors import StoreReadOnly
+from covey.core.finding import Area, Examination, Finding
+from covey.core.identity import Identity
+from covey.ports.checkup import Tell
+
+FILE_MODE: Final = 0o600
+FOLDER_MODE: Final = 0o700
+OWN_FOLDERS: Final = ("live", "blobs")
+
+
+class _Entry(NamedTuple):
+    path: str
+    mode: int
+    wanted: int
+    is_own: bool
+    """Whether it belongs to this user, who alone (but for root) can set its rights."""
+
+    @property
+    def is_wrong(self) -> bool:
+        return self.mode != self.wanted or not self.is_own
+
+    @property
+    def can_be_set(self) -> bool:
+        return self.mode != self.wanted and (self.is_own or os.geteuid() == 0)
+
+    def __str__(self) -> str:
+        owner = "" if self.is_own else ", of another user"
+        return f"{self.path} ({self.mode:04o} instead of {self.wanted:04o}{owner})"
+
+
+class FolderCheckup:
+    """Of the store at `path`: the file and those beside it that bear its name, and Covey's own folders. The folder that
+    they are in is Covey's own where it has the usual name; any other may hold what is not ours to hide."""
+
+    area = Area.FILES
+
+    def __init__(self, path: str, usual_name: str) -> None:
+        self._path = os.path.realpath(path)
+        self._folder = os.path.dirname(self._path)
+        self._is_ours = os.path.basename(self._folder) == usual_name
+
+    async def examine(self, *, thorough: bool, tell: Tell) -> Examination:
+        del thorough, tell
+        entries = list(self._entries())
+        wrong = [entry for entry in entries if entry.is_wrong]
+        if not wrong:
+            return Examination(
+                self.area, f"{counted(len(entries), 'file or folder', 'files and folders')}, for their owner alone"
+            )
+        hindrance = None if any(entry.can_be_set for entry in wrong) else "they belong to another user"
+        what = f"{len(wrong)} of {len(entries)} files and folders have the wrong rights"
+        return Examination(
+            self.area, "", (Finding(WRONG_PERMISSIONS, what, tuple(map(str, wrong)), hindrance=hindrance),)
+        )
+
+    async def mend(self, findings: Sequence[Finding], actor: Identity) -> None:
+        for entry in self._entries():
+            if entry.can_be_set:
+                try:
+                    os.chmod(entry.path, entry.wanted)
+                except FileNotFoundError:
+                    continue
+                except OSError as error:
+                    raise StoreReadOnly(entry.path, error.strerror or str(error)) from error
+
+    def _entries(self) -> Iterator[_Entry]:
+        """Go through what is ours, folders before what is in them: one without rights hides the rest."""
+        if self._is_ours:
+            yield from _walk(self._folder)
+            return
+        for name in _names(self._folder):
+            if name.startswith(os.path.basename(self._path)) or name in OWN_FOLDERS:
+                yield from _walk(f"{self._folder}/{name}")
+
+
+def _walk(path: str) -> Iterator[_Entry]:
+    try:
+        status = os.lstat(path)
+    except OSError:
+        return  # it has just gone, or can't be looked at: then the folder above it is wrong
+    is_folder = stat.S_ISDIR(status.st_mode)
+    if is_folder or stat.S_ISREG(status.st_mode):
+        wanted = FOLDER_MODE if is_folder else FILE_MODE
+        yield _Entry(path, stat.S_IMODE(status.st_mode), wanted, status.st_uid == os.geteuid())
+    if is_folder:
+        for name in _names(path):
+            yield from _walk(f"{path}/{name}")
+
+
+def _names(folder: str) -> Sequence[str]:
+    try:
+        return sorted(os.listdir(folder))
+    except OSError:
+        return ()

@@ -1,0 +1,82 @@
+"""Pruning in a transaction: threads as a whole, and what was removed for good."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Generic, NamedTuple, Protocol, TypeVar
+
+from covey.core.ids import MessageId
+from covey.core.names import Scope
+from covey.core.pruning import ThreadState
+
+T = TypeVar("T")
+
+
+class Page(NamedTuple, Generic[T]):
+    """Some items of a longer row, and how to go on."""
+
+    items: Sequence[T]
+    after: int | None
+    """What to ask for next; None where the row is at its end."""
+
+
+class Removed(NamedTuple):
+    """How many records are gone."""
+
+    messages: int = 0
+    deliveries: int = 0
+    tickets: int = 0
+    offers: int = 0
+    events: int = 0
+
+
+class Holdings(Protocol):
+    """What a space holds, in bulk. The cost follows what is looked through; a page at a time bounds it."""
+
+    async def scopes(self, after: str, limit: int) -> Sequence[Scope]:
+        """Return the first `limit` scopes that have messages and whose names come after that one, by name."""
+        ...
+
+    async def threads(self, scope: Scope | None, before: datetime, after: int, limit: int) -> Page[MessageId]:
+        """Look through the next `limit` messages of the scope, or without one, that were made before that time, in the
+        order of acceptance from `after` on (0 at first); return their threads, each once."""
+        ...
+
+    async def state(self, thread: MessageId) -> ThreadState | None:
+        """Return what a thread has come to; None where there is no such thread."""
+        ...
+
+    async def newest(self, thread: MessageId, limit: int) -> Sequence[MessageId]:
+        """Return the `limit` messages of the thread that were accepted last, newest first."""
+        ...
+
+    async def files(self, after: int, limit: int) -> Page[str]:
+        """Look through the next `limit` messages with file parts, in the order of acceptance from `after` on (0 at
+        first); return the digests of the parts, each once. The cost does not grow with messages without files."""
+        ...
+
+
+class Pruned(Protocol):
+    """What was removed: its ids, for ever."""
+
+    async def has(self, message_id: MessageId) -> bool:
+        """Tell whether there was such a message and it was removed."""
+        ...
+
+    async def count(self) -> int:
+        """Return how many messages were removed so far."""
+        ...
+
+    async def remember(self, message_ids: Sequence[MessageId]) -> None:
+        """Keep the ids of messages that were removed in the space that this one takes everything from."""
+        ...
+
+    async def remove(self, message_ids: Sequence[MessageId]) -> Removed:
+        """Remove messages with their deliveries, their tickets and the events that name them; keep their ids. A
+        LookupError where one is not there, or something of it is open."""
+        ...
+
+    async def remove_offers(self, after: int, limit: int) -> tuple[Removed, int | None]:
+        """Look through the next `limit` events from the position `after` on (0 at first). Remove each offer made there
+        that has ended and shows nothing that is left, and each event that names an offer that is gone. Return how many,
+        and how to go on as a page does."""
+        ...

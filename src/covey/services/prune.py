@@ -1,0 +1,187 @@
+"""Prune: closed scopes and threads that are old leave the space, with a tombstone in the journal.
+
+It goes in small commits, and every one of them looks again at what it is about to remove. So others go on meanwhile,
+and what dies in the middle leaves a space that is whole; the next run goes on from there.
+"""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Final, NamedTuple
+
+from covey.core.event import Action
+from covey.core.identity import Identity
+from covey.core.ids import MessageId
+from covey.core.names import Scope
+from covey.core.pruning import ThreadState, fingerprint
+from covey.ports.blobs import BlobUpkeep
+from covey.ports.checkup import Tell
+from covey.ports.clock import Clock
+from covey.ports.ledger import MessageFilter
+from covey.ports.pages import Pages
+from covey.ports.pruning import Page, Removed
+from covey.ports.search import Search
+from covey.ports.store import Operation, Store, Transaction
+from covey.services.act import Act, journal
+from covey.services.leftovers import unused_blobs
+from covey.services.prune_survey import THREADS, Survey, Wanted, survey
+from covey.services.upkeep import Upkeep
+
+BATCH: Final = 100
+"""How many messages one commit removes, so that nobody waits long for a turn."""
+
+EVENTS: Final = 2_000
+"""How many events of the journal one commit looks through."""
+
+PAGES: Final = 500
+"""How many pages are given back in one turn."""
+
+
+class Outcome(NamedTuple):
+    """What a prune did."""
+
+    survey: Survey
+    """What it found to do when it began."""
+    removed: Removed
+    blobs: int
+    bytes_before: int
+    bytes_after: int
+
+
+class Prune:
+    def __init__(
+        self, store: Store, clock: Clock, upkeep: Upkeep, search: Search, blobs: BlobUpkeep, pages: Pages
+    ) -> None:
+        self._store = store
+        self._clock = clock
+        self._upkeep = upkeep
+        self._search = search
+        self._blobs = blobs
+        self._pages = pages
+
+    async def survey(self, wanted: Wanted) -> Survey:
+        """Return what would go and what would stay. Changes nothing."""
+        return await survey(self._store, wanted)
+
+    async def prune(self, wanted: Wanted, actor: Identity, tell: Tell) -> Outcome:
+        """Remove what is closed and old, then what nothing refers to any more: offers, words of the search, blobs, and
+        pages of the disk."""
+        await self._upkeep.tend()
+        bytes_before = await self._pages.size()
+        found = await survey(self._store, wanted)
+        scopes = frozenset(closed.scope for closed in found.closed if closed.scope is not None)
+        removed = Removed()
+        for closed in found.closed:
+            going = _Going(closed.scope, scopes, wanted.before)
+            after: int | None = 0
+            while after is not None:
+                threads, after = await self._store.read(going.look(after), is_long=True)
+                while threads:
+                    removal = going.removal(threads, actor, self._clock.now())
+                    some, threads = await self._store.commit(removal, is_long=True)
+                    removed = _sum(removed, some)
+                    tell(removed.messages, found.messages)
+        removed = _sum(removed, await self._remove_offers(actor))
+        await self._search.forget()
+        blobs = await self._remove_blobs()
+        while await self._pages.give_back(PAGES):
+            tell(removed.messages, found.messages)
+        return Outcome(found, removed, blobs, bytes_before, await self._pages.size())
+
+    async def _remove_offers(self, actor: Identity) -> Removed:
+        """Remove the offers that show nothing any more, whoever removed what they showed."""
+        removed = Removed()
+        after: int | None = 0
+        last = await self._store.read(_last)
+        while after is not None and after < last:
+            some, after = await self._store.commit(self._offers_from(after, actor), is_long=True)
+            removed = _sum(removed, some)
+        return removed
+
+    def _offers_from(self, after: int, actor: Identity) -> Operation[tuple[Removed, int | None]]:
+        async def operation(tx: Transaction) -> tuple[Removed, int | None]:
+            removed, further = await tx.pruned.remove_offers(after, EVENTS)
+            if any(removed):
+                await _bury(Act(tx, actor, self._clock.now()), None, (), removed)
+            return removed, further
+
+        return operation
+
+    async def _remove_blobs(self) -> int:
+        return sum([await self._blobs.remove(digest) for digest in await unused_blobs(self._store, self._blobs)])
+
+
+class _Going(NamedTuple):
+    """What goes: the threads of a scope, or without one."""
+
+    scope: Scope | None
+    scopes: frozenset[Scope]
+    """All that are closed: a thread that reaches into another one stays."""
+    before: datetime
+
+    def look(self, after: int) -> Operation[Page[MessageId]]:
+        """Look for threads that may go. Nobody waits for this, by contrast to a commit."""
+
+        async def operation(tx: Transaction) -> Page[MessageId]:
+            page = await tx.holdings.threads(self.scope, self.before, after, THREADS)
+            states = [(thread, await tx.holdings.state(thread)) for thread in page.items]
+            return Page([thread for thread, state in states if self._fits(state)], page.after)
+
+        return operation
+
+    def removal(
+        self, threads: Sequence[MessageId], actor: Identity, now: datetime
+    ) -> Operation[tuple[Removed, Sequence[MessageId]]]:
+        """Remove the first of the threads, if they still may go; return those that are left to look at."""
+
+        async def operation(tx: Transaction) -> tuple[Removed, Sequence[MessageId]]:
+            if await self._has_come_alive(tx):
+                return Removed(), ()
+            ids: list[MessageId] = []
+            left = list(threads)
+            while left and len(ids) < BATCH:
+                state = await tx.holdings.state(left[0])
+                if state is not None and self._fits(state):
+                    room = BATCH - len(ids)
+                    # A thread that is too long for one commit goes from its end: what is left of it stays readable.
+                    ids += await tx.holdings.newest(left[0], room)
+                    if state.messages > room:
+                        break
+                del left[0]
+            if not ids:
+                return Removed(), left
+            removed = await tx.pruned.remove(ids)
+            await _bury(Act(tx, actor, now), self.scope, ids, removed)
+            return removed, left
+
+        return operation
+
+    def _fits(self, state: ThreadState | None) -> bool:
+        return state is not None and state.may_go(self.before) and state.scopes <= self.scopes
+
+    async def _has_come_alive(self, tx: Transaction) -> bool:
+        """Tell whether somebody has written in the scope since it was found closed and old."""
+        if self.scope is None:
+            return False
+        newest = await tx.messages.find(MessageFilter(scope=self.scope), 1)
+        return bool(newest) and newest[0].created_at >= self.before
+
+
+async def _bury(act: Act, scope: Scope | None, ids: Sequence[MessageId], removed: Removed) -> None:
+    """Leave a tombstone: how much went, and of which messages."""
+    await journal(
+        act,
+        Action.MESSAGES_PRUNED,
+        scope=scope,
+        **removed._asdict(),
+        first=min(ids, default=None),
+        last=max(ids, default=None),
+        ids=fingerprint(ids) if ids else None,
+    )
+
+
+async def _last(tx: Transaction) -> int:
+    return await tx.journal.last()
+
+
+def _sum(one: Removed, other: Removed) -> Removed:
+    return Removed(*(a + b for a, b in zip(one, other, strict=True)))

@@ -1,0 +1,122 @@
+"""Contract of holdings: threads as a whole, scopes, and files."""
+
+from covey.core.delivery import DeliveryState
+from covey.core.ids import MessageId
+from covey.core.message import Kind
+from covey.core.names import Scope
+from covey.core.parts import FilePart, TextPart
+from covey.core.pruning import ThreadState
+from covey.core.ticket import TicketState
+from covey.ports.store import Transaction
+from covey.testing.contracts.kept import each, kept
+from covey.testing.contracts.messages import add
+from covey.testing.opening import OpenStore
+from covey.testing.records import a_delivery, a_message, a_message_id, a_ticket, at
+
+HANDLED = DeliveryState.HANDLED
+FIRST, SECOND, THIRD = (a_message_id(n) for n in (1, 2, 3))
+
+
+async def all_threads(tx: Transaction, scope: Scope | None, limit: int) -> list[list[MessageId]]:
+    """Go through all pages of what was made before the third minute."""
+    pages: list[list[MessageId]] = []
+    after: int | None = 0
+    while after is not None:
+        page = await tx.holdings.threads(scope, at(180), after, limit)
+        pages.append([*page.items])
+        after = page.after
+    return pages
+
+
+class HoldingsContract:
+    """Fixture: `open_store`."""
+
+    async def test_scopes_come_by_name_each_once_from_one_on(self, open_store: OpenStore) -> None:
+        messages = [a_message(n, scope=scope) for n, scope in enumerate(["b", "a", None, "c", "a", "d"], 1)]
+
+        async def look(tx: Transaction) -> list[list[Scope]]:
+            return [[*await tx.holdings.scopes(after, limit)] for after, limit in (("", 10), ("a", 2), ("d", 10))]
+
+        found = await kept(open_store, lambda tx: add(tx, *messages), look)
+        assert found == [["a", "b", "c", "d"], ["b", "c"], []]
+
+    async def test_threads_of_a_scope_come_in_pages_and_without_what_is_younger(self, open_store: OpenStore) -> None:
+        messages = [
+            a_message(1, scope="s"),
+            a_message(2, scope="s", thread=FIRST),
+            a_message(3, scope="other"),
+            a_message(4, scope="s"),
+            a_message(5, scope="s", created_at=at(180)),
+            a_message(6),
+            a_message(7, thread=FIRST),
+        ]
+
+        async def look(tx: Transaction) -> list[list[list[MessageId]]]:
+            return [await all_threads(tx, scope, 2) for scope in (Scope("s"), None, Scope("none"))]
+
+        of_scope, without, of_none = await kept(open_store, lambda tx: add(tx, *messages), look)
+        assert [thread for page in of_scope for thread in page] == [FIRST, a_message_id(4)]
+        assert [thread for page in without for thread in page] == [a_message_id(6), FIRST]
+        assert of_none == [[]]
+
+    async def test_the_state_of_a_thread_counts_all_of_it(self, open_store: OpenStore) -> None:
+        async def write(tx: Transaction) -> None:
+            await add(
+                tx,
+                a_message(1, kind=Kind.REQUEST, scope="s"),
+                a_message(2, scope="t", thread=FIRST, created_at=at(5)),
+                a_message(3),
+            )
+            waiting = [
+                a_delivery(1, state=HANDLED),
+                a_delivery(2, 1, state=DeliveryState.QUEUED),
+                a_delivery(2, 2, state=DeliveryState.OFFERED),
+                a_delivery(2, 3, state=DeliveryState.IN_CONTEXT),
+                a_delivery(3, state=DeliveryState.EXPIRED)._replace(updated_at=at(7), archived_at=at(9)),
+            ]
+            await each(tx.deliveries.place, *waiting)
+            await tx.tickets.put(a_ticket(1, state=TicketState.ANSWERED, opened_at=at(6)))
+
+        async def look(tx: Transaction) -> list[ThreadState | None]:
+            return [await tx.holdings.state(thread) for thread in (FIRST, SECOND, THIRD)]
+
+        busy, none, quiet = await kept(open_store, write, look)
+        assert busy == ThreadState(2, 3, 1, at(6), frozenset({Scope("s"), Scope("t")}))
+        assert none is None  # it is a message, and no thread
+        assert quiet == ThreadState(1, 0, 0, at(9), frozenset())
+
+    async def test_a_closed_ticket_counts_by_its_end(self, open_store: OpenStore) -> None:
+        async def write(tx: Transaction) -> None:
+            await add(tx, a_message(1))
+            await tx.tickets.put(a_ticket(1, state=TicketState.CLOSED)._replace(closed_at=at(8)))
+
+        state = await kept(open_store, write, lambda tx: tx.holdings.state(FIRST))
+        assert state == ThreadState(1, 0, 0, at(8), frozenset())
+
+    async def test_the_newest_messages_of_a_thread_come_first(self, open_store: OpenStore) -> None:
+        messages = [a_message(1), a_message(3, thread=FIRST), a_message(2, thread=FIRST), a_message(4)]
+
+        async def look(tx: Transaction) -> list[list[MessageId]]:
+            return [[*await tx.holdings.newest(FIRST, limit)] for limit in (2, 10)]
+
+        found = await kept(open_store, lambda tx: add(tx, *messages), look)
+        assert found == [[SECOND, THIRD], [SECOND, THIRD, FIRST]]
+
+    async def test_files_come_in_pages_by_their_digests(self, open_store: OpenStore) -> None:
+        def with_files(n: int, *digests: str):
+            parts = (TextPart('"digest": "text"'), *(FilePart("a.txt", digest * 64, 1) for digest in digests))
+            return a_message(n)._replace(parts=parts)
+
+        messages = [with_files(1, "a", "b"), with_files(2), with_files(3, "a"), with_files(4, "c"), a_message(5)]
+
+        async def look(tx: Transaction) -> list[str]:
+            found: list[str] = []
+            after: int | None = 0
+            while after is not None:
+                page = await tx.holdings.files(after, 2)
+                found += page.items
+                after = page.after
+            return found
+
+        found = await kept(open_store, lambda tx: add(tx, *messages), look)
+        assert set(found) == {"a" * 64, "b" * 64, "c" * 64}

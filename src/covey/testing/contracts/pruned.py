@@ -1,0 +1,171 @@
+"""Contract of what was pruned."""
+
+import pytest
+
+from covey.core.delivery import DeliveryState
+from covey.core.event import Action, Event
+from covey.core.ids import MessageId
+from covey.core.ticket import TicketState
+from covey.ports.ledger import MessageFilter
+from covey.ports.pruning import Removed
+from covey.ports.store import Transaction
+from covey.testing.contracts.kept import each
+from covey.testing.contracts.messages import add
+from covey.testing.opening import OpenStore, silent
+from covey.testing.records import (
+    START,
+    a_delivery,
+    a_message,
+    a_message_id,
+    a_ticket,
+    an_agent,
+    an_event,
+    an_offer,
+    an_offer_id,
+)
+
+HANDLED = DeliveryState.HANDLED
+FIRST, SECOND = a_message_id(1), a_message_id(2)
+
+
+async def two_messages(tx: Transaction) -> None:
+    """File two messages that are closed, with all that belongs to them."""
+    await tx.agents.put(an_agent())
+    await add(tx, a_message(1), a_message(2))
+    await each(tx.deliveries.place, *(a_delivery(n, copy, state=HANDLED) for n in (1, 2) for copy in (1, 2)))
+    await each(tx.tickets.put, *(a_ticket(n, state=TicketState.CLOSED) for n in (1, 2)))
+    await each(tx.journal.append, *(an_event(n) for n in (1, 2, 1)))
+
+
+async def left(tx: Transaction) -> list[object]:
+    """Return what is left of the first message."""
+    records = (
+        await tx.messages.get(FIRST),
+        *await tx.deliveries.of_message(FIRST),
+        *await tx.tickets.of_message(FIRST),
+        *await tx.messages.thread(FIRST),
+        *(event for event in await tx.journal.read(0, 100) if event.message_id == FIRST),
+    )
+    return [record for record in records if record is not None]
+
+
+def offer_event(n: int, action: Action = Action.OFFER_MADE) -> Event:
+    return an_event(n, action=action, details={"offer": an_offer_id(n)})._replace(message_id=None)
+
+
+class PrunedContract:
+    """Fixture: `open_store`."""
+
+    async def test_what_is_removed_is_gone_with_all_that_belongs_to_it(self, open_store: OpenStore) -> None:
+        async with open_store(silent) as store:
+            await store.commit(two_messages)
+            others = await store.read(lambda tx: tx.deliveries.of_message(SECOND))
+            removed = await store.commit(lambda tx: tx.pruned.remove([FIRST]))
+            assert removed == Removed(messages=1, deliveries=2, tickets=1, offers=0, events=2)
+            assert await store.read(left) == []
+            assert await store.read(lambda tx: tx.deliveries.of_message(SECOND)) == others
+            assert (await store.read(lambda tx: tx.messages.get(SECOND))) == a_message(2)
+            assert len(await store.read(lambda tx: tx.journal.read(0, 100))) == 1
+
+    async def test_its_id_is_remembered(self, open_store: OpenStore) -> None:
+        async with open_store(silent) as store:
+            await store.commit(two_messages)
+            await store.commit(lambda tx: tx.pruned.remove([FIRST]))
+            assert await store.read(lambda tx: tx.pruned.has(FIRST))
+            assert not await store.read(lambda tx: tx.pruned.has(SECOND))
+            assert await store.read(lambda tx: tx.pruned.count()) == 1
+
+    async def test_a_removal_that_is_undone_has_removed_nothing(self, open_store: OpenStore) -> None:
+        async def remove_and_break(tx: Transaction) -> None:
+            await tx.pruned.remove([FIRST])
+            await add(tx, a_message(3))
+            raise KeyError
+
+        async with open_store(silent) as store:
+            await store.commit(two_messages)
+            before = await store.read(left)
+            order = await store.read(_order)
+            with pytest.raises(KeyError):
+                await store.commit(remove_and_break)
+            assert await store.read(left) == before
+            assert await store.read(_order) == order
+            assert not await store.read(lambda tx: tx.pruned.has(FIRST))
+
+    @pytest.mark.parametrize("state", [DeliveryState.QUEUED, DeliveryState.OFFERED, DeliveryState.IN_CONTEXT])
+    async def test_what_waits_is_not_removed(self, open_store: OpenStore, state: DeliveryState) -> None:
+        async with open_store(silent) as store:
+            await store.commit(two_messages)
+            await store.commit(lambda tx: tx.deliveries.place(a_delivery(1, 3, state=state)))
+            with pytest.raises(LookupError):
+                await store.commit(lambda tx: tx.pruned.remove([SECOND, FIRST]))
+            assert not await store.read(lambda tx: tx.pruned.has(SECOND))
+            assert await store.read(lambda tx: tx.messages.get(SECOND)) is not None
+
+    @pytest.mark.parametrize("state", [TicketState.OPEN, TicketState.ANSWERED])
+    async def test_what_is_owed_is_not_removed(self, open_store: OpenStore, state: TicketState) -> None:
+        async with open_store(silent) as store:
+            await store.commit(two_messages)
+            await store.commit(lambda tx: tx.tickets.put(a_ticket(1, debtor="eve", state=state)))
+            with pytest.raises(LookupError):
+                await store.commit(lambda tx: tx.pruned.remove([FIRST]))
+            assert await store.read(lambda tx: tx.messages.get(FIRST)) is not None
+
+    async def test_what_is_not_there_cannot_be_removed(self, open_store: OpenStore) -> None:
+        async with open_store(silent) as store:
+            await store.commit(two_messages)
+            await store.commit(lambda tx: tx.pruned.remove([FIRST]))
+            for message_id in (FIRST, a_message_id(9)):
+                with pytest.raises(LookupError):
+                    await store.commit(lambda tx, gone=message_id: tx.pruned.remove([gone]))
+            assert await store.read(lambda tx: tx.pruned.count()) == 1
+
+    async def test_numbers_go_on_after_the_newest_was_removed(self, open_store: OpenStore) -> None:
+        async def remove_and_bury(tx: Transaction) -> None:
+            await tx.pruned.remove([FIRST, SECOND])
+            await tx.journal.append(an_event(3, action=Action.MESSAGES_PRUNED))
+
+        async with open_store(silent) as store:
+            await store.commit(two_messages)
+            last = await store.read(lambda tx: tx.journal.last())
+            seqs = [copy.seq for copy in await store.read(lambda tx: tx.deliveries.of_message(SECOND))]
+            await store.commit(remove_and_bury)
+            placed = await store.commit(lambda tx: tx.deliveries.place(a_delivery(3)))
+            assert placed.seq > max(seqs)
+            assert await store.read(lambda tx: tx.journal.last()) > last
+
+    async def test_an_offer_that_shows_nothing_any_more_goes_with_its_events(self, open_store: OpenStore) -> None:
+        shows_both = an_offer(3, ended_at=START)._replace(deliveries=(f"{FIRST}.1", f"{SECOND}.1"))
+        is_live = an_offer(4)._replace(deliveries=(f"{FIRST}.1",))
+
+        async def write(tx: Transaction) -> None:
+            await two_messages(tx)
+            await each(tx.offers.put, an_offer(1, ended_at=START), an_offer(2, ended_at=START), shows_both, is_live)
+            await each(tx.journal.append, *(offer_event(n) for n in (1, 2, 3, 4)))
+            await tx.journal.append(offer_event(1, Action.EVIDENCE))
+            await tx.journal.append(offer_event(1, Action.OFFER_RENEWED))
+            await tx.pruned.remove([FIRST])
+
+        async with open_store(silent) as store:
+            await store.commit(write)
+            removed = Removed()
+            after: int | None = 0
+            while after is not None:
+                some, after = await store.commit(lambda tx, after=after: tx.pruned.remove_offers(after, 2))
+                removed = Removed(*(a + b for a, b in zip(removed, some, strict=True)))
+            assert removed == Removed(offers=1, events=3)
+            found = [await store.read(lambda tx, n=n: tx.offers.get(an_offer_id(n))) for n in (1, 2, 3, 4)]
+            assert [offer is None for offer in found] == [True, False, False, False]
+            events = await store.read(lambda tx: tx.journal.read(0, 100))
+            named = [event.details.get("offer") for event in events if event.action is Action.OFFER_MADE]
+            assert named == [an_offer_id(n) for n in (2, 3, 4)]
+
+    async def test_ids_that_were_removed_elsewhere_are_remembered(self, open_store: OpenStore) -> None:
+        async with open_store(silent) as store:
+            await store.commit(lambda tx: tx.pruned.remember([FIRST, SECOND]))
+            assert await store.read(lambda tx: tx.pruned.has(FIRST))
+            assert await store.read(lambda tx: tx.pruned.count()) == 2
+
+
+async def _order(tx: Transaction) -> list[MessageId]:
+    """Return the messages in the order of acceptance."""
+    return [message.id for message in await tx.messages.find(MessageFilter(), 10)]

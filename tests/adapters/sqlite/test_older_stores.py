@@ -1,0 +1,76 @@
+"""Stores from before a migration go on as if they had always been what they are now."""
+
+from pathlib import Path
+
+import apsw
+import pytest
+
+from covey.adapters.sqlite.access import on_one_cursor
+from covey.adapters.sqlite.integrity import integrity_check
+from covey.adapters.sqlite.store import SqliteStore
+from covey.core.delivery import DeliveryState
+from covey.core.drive import finish
+from covey.core.names import AgentName
+from covey.core.parts import FilePart, TextPart
+from covey.core.wire import encode
+from covey.testing.records import a_delivery, a_message, a_token
+
+DIGEST = "a" * 64
+WITH_FILE = a_message(1)._replace(parts=(TextPart("look"), FilePart("a.txt", DIGEST, 1)))
+
+
+@pytest.fixture
+def older(tmp_path: Path) -> Path:
+    """A store as it was before anything could be pruned, with a message in it."""
+    path = tmp_path / "covey.db"
+    store = SqliteStore(path)
+    finish(store.commit(lambda tx: tx.messages.add(WITH_FILE, encode(WITH_FILE))))
+    finish(store.close())
+    connection = apsw.Connection(str(path))
+    on_one_cursor(connection)(
+        "drop table pruned; drop index messages_with_files; delete from migrations where name = '0002_pruning'"
+    )
+    connection.close()
+    return path
+
+
+def test_a_store_from_before_numbers_finds_what_was_handled_by_its_number(tmp_path: Path) -> None:
+    path = tmp_path / "covey.db"
+    store = SqliteStore(path)
+    handled = a_delivery(state=DeliveryState.HANDLED)._replace(number=7)
+    finish(store.commit(lambda tx: tx.deliveries.place(handled)))
+    finish(store.close())
+    connection = apsw.Connection(str(path))
+    on_one_cursor(connection)("drop index deliveries_handled; delete from migrations where name = '0003_numbers'")
+    connection.close()
+    store = SqliteStore(path)
+    found = finish(store.read(lambda tx: tx.deliveries.handled(AgentName("bob"), 7)))
+    assert [delivery.id for delivery in found] == [handled.id]
+    finish(store.close())
+    assert not integrity_check(path)
+
+
+def test_a_store_from_before_pruning_can_be_pruned(older: Path) -> None:
+    store = SqliteStore(older)
+    page = finish(store.read(lambda tx: tx.holdings.files(0, 10)))
+    assert list(page.items) == [DIGEST]
+    assert finish(store.read(lambda tx: tx.pruned.count())) == 0
+    assert finish(store.commit(lambda tx: tx.pruned.remove([WITH_FILE.id]))).messages == 1
+    assert finish(store.read(lambda tx: tx.pruned.has(WITH_FILE.id)))
+    finish(store.close())
+    assert not integrity_check(older)
+
+
+def test_tokens_from_before_their_use_was_noted_go_on_working(tmp_path: Path) -> None:
+    path = tmp_path / "covey.db"
+    store = SqliteStore(path)
+    finish(store.commit(lambda tx: tx.tokens.put(a_token())))
+    finish(store.close())
+    connection = apsw.Connection(str(path))
+    on_one_cursor(connection)(
+        "alter table tokens drop column used_at; delete from migrations where name = '0004_token_use'"
+    )
+    connection.close()
+    store = SqliteStore(path)
+    assert finish(store.read(lambda tx: tx.tokens.all())) == [a_token()._replace(used_at=None)]
+    finish(store.close())

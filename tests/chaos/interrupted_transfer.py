@@ -1,0 +1,118 @@
+"""Exports and imports that are killed over and over: what is left each time, and what a rerun makes of it."""
+
+import os
+import tempfile
+from pathlib import Path
+from random import Random, randrange
+
+from covey.adapters.blobfiles.blobs import BlobFiles
+from covey.adapters.sqlite.views import SqliteViews
+from covey.core.export_reader import ExportReader
+from covey.core.message import Kind
+from covey.core.names import AgentName
+from covey.core.parts import FilePart
+from tests.chaos.interrupting import KILLED, Interrupter, interrupter
+from tests.properties.world import finish
+from tests.services.spaces import Space, in_sqlite
+from tests.services.transferring import Everything, check_equal, check_sound, everything
+
+KILLS_EACH = 5
+"""How often the import into one space is killed before it may come to its end."""
+
+NAMES = [AgentName(name) for name in ("ann", "bob", "cy")]
+
+
+def killed_again_and_again(messages: int, kills: int) -> None:
+    """Export a space and import it, killing each `kills` times at random moments; fail where anything is lost."""
+    seed = int(os.environ.get("COVEY_SEED") or randrange(2**32))
+    print(f"\nCOVEY_SEED={seed} repeats the choices of this run")
+    with tempfile.TemporaryDirectory(prefix="covey-transfer-") as name, interrupter() as commands:
+        folder = Path(name)
+        (folder / "first").mkdir()
+        first = in_sqlite(folder / "first" / "covey.db", BlobFiles(str(folder / "first")))
+        _fill(first, messages)
+        expected = everything(first.views)
+        file = _export(commands, folder, Random(seed), kills)
+        _import(commands, folder, file, Random(seed), kills, expected)
+        finish(first.store.close())
+
+
+def _fill(space: Space, messages: int) -> None:
+    """Let much happen; nobody is there any more at the end."""
+    people = [space.join(name) for name in NAMES]
+    for n in range(messages):
+        sender, to = people[n % 3], NAMES[(n + 1) % 3]
+        content = f"file {n % 7}".encode()
+        part = FilePart("file.txt", finish(space.blobs.put(content)), len(content))
+        asked = space.send(sender, to, f"message {n} " + "x" * (n % 900), part, kind=Kind.REQUEST, scope=f"s{n % 5}")
+        if n % 2:
+            space.send(people[(n + 1) % 3], sender.agent, "yes", kind=Kind.RESPONSE, answers=asked, scope=f"s{n % 5}")
+    for person in people:
+        finish(space.services.directory.leave(person))
+
+
+def _export(commands: Interrupter, folder: Path, random: Random, kills: int) -> Path:
+    """Kill exports: under its name a file is whole or not there. Return one that was not killed."""
+    file = folder / "space.jsonl"
+    words = ["export", str(file), "--store", f"sqlite:{folder / 'first' / 'covey.db'}"]
+    whole = commands.run(words)
+    assert whole.code == 0
+    digest = _read(file)
+    for _ in range(kills):
+        file.unlink(missing_ok=True)
+        killed = commands.run(words, random.uniform(0, whole.took_s * 1.2))
+        assert killed.code in (0, KILLED)
+        assert not file.exists() or _read(file) == digest
+    assert commands.run([*words, "--replace"]).code == 0
+    assert _read(file) == digest
+    assert sorted(path.name for path in folder.glob("space*")) == ["space.jsonl"]
+    return file
+
+
+def _import(commands: Interrupter, folder: Path, file: Path, random: Random, kills: int, expected: Everything) -> None:
+    """Kill imports until each has come to its end; at the end of each everything is there."""
+    killed = begun = targets = 0
+    whole = commands.run(["import", str(file), "--store", f"sqlite:{folder / 'whole' / 'covey.db'}"])
+    assert whole.code == 0
+    while killed < kills:
+        targets += 1
+        path = folder / f"target{targets}" / "covey.db"
+        words = ["import", str(file), "--store", f"sqlite:{path}"]
+        ended = commands.run(words, random.uniform(0, whole.took_s * 0.9))
+        for _ in range(KILLS_EACH):
+            if ended.code != KILLED:
+                break
+            killed += 1
+            begun += _has_begun(path)
+            ended = commands.run(words, random.uniform(0, whole.took_s * 0.9))
+        if ended.code == KILLED:
+            ended = commands.run(words)
+        assert ended.code == 0
+        space = in_sqlite(path)
+        check_sound(space.services)
+        check_equal(everything(space.views), expected, Everything._fields)
+        blobs = BlobFiles(str(path.parent))
+        parts = (part for filed in expected.messages for part in filed.message.parts)
+        assert all(finish(blobs.has(part.digest)) for part in parts if isinstance(part, FilePart))
+        finish(space.store.close())
+    print(f"{killed} imports into {targets} spaces were killed, {begun} in the middle; one takes {whole.took_s:.2f} s")
+    assert begun, "no import was killed in the middle"
+
+
+def _has_begun(path: Path) -> bool:
+    """Tell whether something of an import is in a space."""
+
+    async def look() -> bool:
+        async with SqliteViews(path).view() as view:
+            return bool(await view.agents())
+
+    return path.exists() and finish(look())
+
+
+def _read(file: Path) -> str:
+    """Read an export to its end; return its digest."""
+    reader = ExportReader()
+    with file.open("rb") as lines:
+        for line in lines:
+            reader.take(line)
+    return reader.end().digest

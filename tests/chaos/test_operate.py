@@ -1,0 +1,22 @@
+"""Hundreds of prunes, backups, restores and migrations that are killed at random moments: a rerun makes all whole."""
+
+import os
+
+import pytest
+
+from tests.chaos.interrupted_migration import migrations_killed_again_and_again
+from tests.chaos.interrupted_operation import killed_again_and_again
+
+KILLS = int(os.environ.get("COVEY_OPERATE_KILLS", "40"))
+
+
+@pytest.mark.chaos
+@pytest.mark.timeout(120 + 4 * KILLS)
+def test_no_kill_leaves_half_a_prune_a_backup_or_a_restore() -> None:
+    killed_again_and_again(dialogues=300, kills=KILLS)
+
+
+@pytest.mark.chaos
+@pytest.mark.timeout(120 + 4 * KILLS)
+def test_no_kill_leaves_half_a_migration() -> None:
+    migrations_killed_again_and_again(KILLS)

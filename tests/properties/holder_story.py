@@ -1,0 +1,299 @@
+"""A story of a space in which three agents write to each other, and eve calls whatever she likes by her token."""
+
+from collections.abc import Collection, Sequence
+from contextlib import suppress
+from datetime import timedelta
+from random import Random
+from typing import Any, Final
+
+from covey.core.address import parse_address
+from covey.core.attention import Terms
+from covey.core.card import Card
+from covey.core.delivery import DeliveryState
+from covey.core.draft import Draft
+from covey.core.errors import CoveyError
+from covey.core.event import Action, Event
+from covey.core.evidence import EvidenceGrade
+from covey.core.identity import THE_SPACE, Grade, Identity
+from covey.core.ids import (
+    DeliveryId,
+    InboxId,
+    MessageId,
+    OfferId,
+    SessionId,
+    TicketId,
+    parked_inbox,
+    session_inbox,
+    ticket_id,
+)
+from covey.core.message import Kind
+from covey.core.names import OPERATOR, AgentName, Label, Scope, Subject
+from covey.core.offer import Presentation
+from covey.core.parts import TextPart
+from covey.core.session import Activity, Holder, SessionKind
+from covey.core.token import Token, TokenId
+from covey.ports.journal import EventFilter
+from covey.ports.ledger import MessageFilter
+from covey.ports.store import Store
+from covey.services.clients import Seated
+from covey.services.directory import Joined, JoinRequest
+from covey.services.looking import InboxFilter
+from covey.services.recipients import SendPolicy, WhenUnknown
+from covey.testing.clock import HandClock
+from tests.properties.any_call import AnyCall, Values, draw, methods
+from tests.properties.world import World, finish
+
+ANN, BOB, EVE = AgentName("ann"), AgentName("bob"), AgentName("eve")
+NAMES: Final = (ANN, BOB, EVE)
+SCOPES: Final = (Scope("s1"), Scope("s2"))
+LABEL: Final = Label("main")
+KINDS: Final = (Kind.NOTIFY, Kind.REQUEST, Kind.REQUEST, Kind.UPDATE, Kind.TASK)
+OWNERS: Final = frozenset({Action.TOKEN_CREATED, Action.TOKEN_REVOKED, Action.SETTING_CHANGED, Action.MESSAGES_PRUNED})
+"""What only the operator does, or whoever has the store."""
+
+
+def leased(name: AgentName) -> JoinRequest:
+    """Return how somebody far away joins, who may come back to its session."""
+    return JoinRequest(name, kind=SessionKind.LEASED, label=LABEL, lease=timedelta(days=1))
+
+
+class HolderStory:
+    """What all others write has a mark in it that is theirs alone: in its text, its subject, its data and its end."""
+
+    def __init__(self, store: Store, seed: int) -> None:
+        self._random = Random(seed)
+        self._clock = HandClock()
+        self._world = World(store, self._clock)
+        self.wide = self._world.processes[0].services
+        secret = finish(self.wide.identities.create_token(EVE, Identity(ANN), register=True))
+        card = Card(allowed_delegates=(ANN, BOB), quota=2)
+        finish(self.wide.directory.register(EVE, card, Identity(ANN)))
+        self._token = finish(self.wide.identities.by_token(secret))
+        self.narrow = self._world.processes[1].services.narrowed_to(self._token)
+        self._sessions = [finish(self.wide.directory.join(wish)).identity for wish in (leased(ANN), leased(BOB))]
+        self._sessions.append(finish(self.narrow.directory.join(JoinRequest())).identity)
+        self._calls = methods(self.narrow)
+        self._marked = 0
+        self._marks: dict[str, tuple[MessageId, AgentName | None]] = {}
+        """What each mark is of: a message, or what somebody said of its own copy."""
+        self._offers: list[OfferId] = []
+        self.refused = self.done = 0
+
+    def tell(self, steps: int) -> None:
+        """Go through so many steps, and check each of eve's."""
+        for _ in range(steps):
+            self._clock.advance(self._random.choice((0, 0, 1, 400)))
+            if self._random.random() < 0.4:
+                with suppress(CoveyError):
+                    self._others()
+            else:
+                self._call()
+
+    # -------------------------------------------------------------------------------------------------- others
+
+    def _others(self) -> None:
+        """Let somebody do something that the space allows."""
+        who = self._random.choice(self._sessions)
+        mail, message_id = self.wide.mail, self._message_id()
+        what = self._random.choice(("send", "send", "send", "reply", "settle", "offer", "withdraw", "archive"))
+        if what == "send":
+            self._send(who, self._draft(self._random.choice(KINDS), answers=False))
+        elif what == "reply":
+            self._send(who, self._draft(Kind.RESPONSE, answers=True))
+        elif what == "settle":
+            finish(mail.settle(message_id, who, self._mark(message_id, who.agent)))
+        elif what == "withdraw":
+            finish(mail.withdraw(message_id, who))
+        elif what == "archive":
+            finish(self.wide.dialogue.archive(message_id, who))
+        elif (showing := finish(self.wide.offers.offer(who, "turn"))) is not None:
+            self._offers.append(showing.offer.id)
+            if self._random.random() < 0.5:
+                finish(self.wide.offers.confirm(showing.offer.id, who, EvidenceGrade.WITNESSED, "a response"))
+
+    def _send(self, who: Identity, draft: Draft) -> None:
+        receipt = finish(self.wide.mail.send(draft, who, SendPolicy()))
+        for text in (draft.parts[0], draft.subject, draft.metadata["m"]):
+            self._marks[text.text if isinstance(text, TextPart) else str(text)] = receipt.message_id, None
+
+    def _mark(self, message_id: MessageId, agent: AgentName) -> str:
+        """Return a text for what an agent does to its copy, that stands nowhere else."""
+        self._marked += 1
+        mark = f"mark-{self._marked}-end"
+        self._marks[mark] = message_id, agent
+        return mark
+
+    # ----------------------------------------------------------------------------------------------------- eve
+
+    def _call(self) -> None:
+        """Let eve call something. Whom she says to be is sometimes a lie, which no surface would let her tell."""
+        call = draw(self.narrow, *self._random.choice(self._calls), self._values(), self._random)
+        before = finish(self.wide.history.last())
+        owned = self._owned()
+        outcome = self._outcome(call)
+        if not self._is_lie(call):
+            self._check_nothing_leaked(call, repr(outcome))
+            given = outcome.identity if isinstance(outcome, Joined | Seated) else outcome
+            assert not isinstance(given, Identity) or given.agent == EVE, f"{call} made her another: {given}"
+        for event in finish(self.wide.history.read(before, 10_000)):
+            self._check_own(call, event)
+        assert self._owned() == owned, f"{call} changed what is not eve's to change"
+
+    def _outcome(self, call: AnyCall) -> object:
+        try:
+            result: Any = call.on(self.narrow)
+            result = finish(result) if hasattr(result, "__await__") else result
+        except CoveyError as error:
+            self.refused += 1
+            return error.message, error.details
+        self.done += 1
+        if call.method in ("offer", "take") and result is not None and result.offer is not None:
+            self._offers.append(getattr(result.offer, "id", result.offer))
+        return result
+
+    def _is_lie(self, call: AnyCall) -> bool:
+        actor = call.arguments.get("actor") or call.arguments.get("inherited")
+        return actor is not None and (actor.agent, actor.grade) != (EVE, Grade.TOKEN)
+
+    def _check_nothing_leaked(self, call: AnyCall, told: str) -> None:
+        for mark, (message_id, agent) in self._marks.items():
+            if mark in told and not self._is_hers(message_id, agent):
+                raise AssertionError(f"{call} told {mark}, which is another's: {told}")
+
+    def _is_hers(self, message_id: MessageId, agent: AgentName | None) -> bool:
+        copies = finish(self.wide.mail.receipt(message_id)).deliveries
+        is_sender = finish(self.wide.mail.message(message_id)).sender.agent == EVE
+        return is_sender or any(copy.agent == EVE and agent in (None, EVE) for copy in copies)
+
+    def _check_own(self, call: AnyCall, event: Event) -> None:
+        """Fail where something happened that was not eve's to do, in her own name."""
+        assert event.actor.agent == EVE or event.actor == THE_SPACE, f"{call} acted as another: {event}"
+        if event.actor == THE_SPACE:
+            return
+        assert event.actor.grade is not Grade.SPACE
+        assert event.action not in OWNERS, f"{call}: {event}"
+        if event.action is Action.AGENT_REGISTERED:
+            assert event.agent not in (ANN, BOB), f"{call} changed another's card"
+        elif event.action in (Action.DELIVERY_MOVED, Action.DELIVERY_PLACED, Action.DELIVERY_ARCHIVED):
+            gives_way = event.details.get("move") in ("evict", "supersede")
+            assert event.agent == EVE or self._sender(event) == EVE or gives_way, f"{call} moved another's: {event}"
+        elif event.action in (Action.TICKET_MOVED, Action.TICKET_PASSED, Action.TICKET_OPENED, Action.TICKET_TROUBLED):
+            ticket = finish(self.wide.dialogue.ticket(TicketId(str(event.details["ticket"]))))
+            assert EVE in (ticket.asker, ticket.debtor), f"{call} moved another's debt: {event}"
+        elif event.action is Action.MESSAGE_SENT:
+            assert self._sender(event) == EVE
+        elif event.action is not Action.MESSAGE_SWEPT:
+            assert event.agent == EVE, f"{call}: {event}"
+
+    def _sender(self, event: Event) -> AgentName | None:
+        return None if event.message_id is None else finish(self.wide.mail.message(event.message_id)).sender.agent
+
+    def _owned(self) -> object:
+        """Return what only an owner changes: tokens, others' cards, and what eve's card lets her do."""
+        tokens: list[Token] = [token._replace(used_at=None) for token in finish(self.wide.identities.tokens())]
+        cards = {view.name: view.card for view in finish(self.wide.directory.agents()) if view.name in NAMES}
+        eve = cards.pop(EVE)
+        return tokens, cards, (eve.allowed_delegates, eve.quota, eve.command, eve.workspace, eve.capacity)
+
+    # -------------------------------------------------------------------------------------------------- drawing
+
+    def _message_id(self) -> MessageId:
+        known = finish(self.wide.dialogue.find(MessageFilter(), 1000))
+        return self._pick([m.id for m in known]) if known else MessageId("1794738090871-" + "0" * 36)
+
+    def _pick(self, things: Sequence[Any]) -> Any:
+        return self._random.choice(things)
+
+    def _draft(self, kind: Kind, *, answers: bool) -> Draft:
+        mark = f"mark-{self._marked}"
+        self._marked += 1
+        whom = [parse_address(self._pick(("ann", "bob", "eve"))) for _ in range(self._pick((1, 1, 2)))]
+        return Draft(
+            kind,
+            () if answers and self._random.random() < 0.5 else tuple(whom),
+            (TextPart(f"{mark}-text-end"),),
+            subject=Subject(f"{mark}-subject-end"),
+            scope=self._pick((None, *SCOPES)),
+            in_reply_to=self._message_id() if answers else None,
+            expects_reply=kind is Kind.REQUEST and self._random.random() < 0.8,
+            metadata={"m": f"{mark}-data-end"},
+        )
+
+    def _any_draft(self) -> Draft:
+        draft = self._draft(self._pick(tuple(Kind)), answers=self._random.random() < 0.5)
+        if self._random.random() < 0.2:
+            draft = draft._replace(id=self._message_id())
+        return draft._replace(relaying=self._message_id()) if self._random.random() < 0.2 else draft
+
+    def _identity(self) -> Identity:
+        """Return who calls: eve, mostly; else who she would like to be."""
+        hers = self._sessions[2]._replace(grade=Grade.TOKEN)
+        lies = (Identity(OPERATOR, None, Grade.TOKEN), Identity(ANN), self._sessions[1], Identity(OPERATOR))
+        return self._pick((self._token, hers, hers, self._token, hers, self._pick(lies)))
+
+    def _inbox(self) -> InboxId:
+        sessions = [identity.session for identity in self._sessions if identity.session]
+        return self._pick([parked_inbox(self._pick(NAMES)), session_inbox(self._pick(sessions))])
+
+    def _values(self) -> Values:
+        pick, agent = self._pick, lambda: self._pick((*NAMES, AgentName("cy")))
+        scope = lambda: self._pick((None, *SCOPES))  # noqa: E731 - one of many in the table
+        ticket = lambda: ticket_id(self._message_id(), self._pick(NAMES))  # noqa: E731
+        copies = lambda: [DeliveryId(f"{self._message_id()}.{n}") for n in (1, 2)]  # noqa: E731
+        session = lambda: SessionId(pick(self._sessions).session)  # noqa: E731
+        return {
+            "words": lambda: pick(("mark", "text end", "data")),
+            "timeout": lambda: 0.0,
+            "secret": lambda: "covey_" + "0" * 64,
+            str: lambda: "because",
+            bool: lambda: pick((True, False)),
+            int: lambda: pick((0, 1, 2, 3, 1000)),
+            AgentName: agent,
+            AgentName | None: lambda: pick((None, agent())),
+            Scope: lambda: pick(SCOPES),
+            Label: lambda: LABEL,
+            MessageId: self._message_id,
+            TicketId: ticket,
+            TokenId: lambda: pick(finish(self.wide.identities.tokens())).id,
+            OfferId: lambda: pick(self._offers) if self._offers else OfferId("0" * 8),
+            SessionId: session,
+            SessionId | None: lambda: pick((None, session())),
+            InboxId: self._inbox,
+            Collection[DeliveryId] | None: lambda: pick((None, copies())),
+            Identity: self._identity,
+            Draft: self._any_draft,
+            SendPolicy: lambda: SendPolicy(when_unknown=pick(tuple(WhenUnknown)), closes=pick((True, False))),
+            JoinRequest: self._wish,
+            Seated: self._seated,
+            Identity | None: lambda: pick((None, self._identity())),
+            Holder: Holder,
+            Card: self._card,
+            Activity: lambda: pick(tuple(Activity)),
+            DeliveryState: lambda: pick(tuple(DeliveryState)),
+            EvidenceGrade: lambda: pick(tuple(EvidenceGrade)),
+            Presentation: lambda: pick(tuple(Presentation)),
+            timedelta: lambda: timedelta(minutes=10),
+            Terms | None: lambda: None,
+            str | None: lambda: pick((None, "because")),
+            EventFilter | None: lambda: pick((None, EventFilter(agent=agent(), scope=scope()))),
+            MessageFilter: lambda: MessageFilter(scope=scope()),
+            MessageFilter | None: lambda: pick((None, MessageFilter(sender=agent()))),
+            InboxFilter | None: lambda: pick((None, InboxFilter(scope=scope()))),
+        }
+
+    def _wish(self) -> JoinRequest:
+        label = self._pick((None, LABEL))
+        return JoinRequest(self._pick((None, ANN, BOB, EVE, OPERATOR)), self._pick((None, self._card())), label=label)
+
+    def _seated(self) -> Seated:
+        """Return a session of eve's as the program has it that acts from it."""
+        identity = self._sessions[2]
+        assert identity.session is not None
+        return Seated(finish(self.wide.directory.session(identity.session)), identity, self._pick((True, False)))
+
+    def _card(self) -> Card:
+        blank = Card(allowed_delegates=(ANN, BOB), quota=2)
+        wider = blank._replace(allowed_delegates=("*",))
+        return self._pick(
+            (blank, Card("new", allowed_delegates=(ANN, BOB), quota=2), wider, Card(command=("sh",)), Card())
+        )

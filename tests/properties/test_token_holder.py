@@ -1,0 +1,61 @@
+"""Whatever is called by an agent's token, in whatever order: no other's mail, no other's name, no operator's powers."""
+
+import os
+import random
+from pathlib import Path
+
+import pytest
+
+from covey.adapters.memory import MemoryStore
+from covey.adapters.sqlite.store import SqliteStore
+from covey.core.errors import BeyondToken
+from covey.services.space import Services
+from tests.properties.any_call import OTHERS, SERVICES, WHOLE, public_names
+from tests.properties.holder_story import HolderStory
+from tests.properties.world import finish
+
+STORIES = int(os.environ.get("COVEY_STORIES", "120"))
+STEPS = 80
+SEED = int(os.environ.get("COVEY_SEED") or random.randrange(2**32))
+
+
+@pytest.mark.timeout(60 + STORIES)
+@pytest.mark.requirement("identity.grades")
+def test_no_sequence_of_calls_gives_its_holder_another_s_mail_or_an_operator_s_powers() -> None:
+    print(f"COVEY_SEED={SEED} repeats these stories")
+    refused = done = 0
+    for n in range(STORIES):
+        story = HolderStory(MemoryStore(), SEED + n)
+        story.tell(STEPS)
+        refused, done = refused + story.refused, done + story.done
+    assert min(refused, done) > STORIES * STEPS // 20, "the stories go one way only"
+
+
+@pytest.mark.timeout(60)
+def test_nor_does_one_on_sqlite(tmp_path: Path) -> None:
+    print(f"COVEY_SEED={SEED} repeats these stories")
+    for n in range(3):
+        store = SqliteStore(tmp_path / f"{n}.db", synchronous="normal")
+        HolderStory(store, SEED + n).tell(STEPS)
+        finish(store.close())
+
+
+def test_a_story_can_fail() -> None:
+    """With services that are not narrowed the same calls do tell what is another's."""
+    story = HolderStory(MemoryStore(), 0)
+    story.narrow = story.wide
+    with pytest.raises(AssertionError, match="another"):
+        story.tell(1000)
+
+
+def test_every_service_is_called_refused_or_left_out_for_a_reason() -> None:
+    missing = public_names(Services) ^ {*SERVICES, *WHOLE, *OTHERS}
+    assert not missing, f"say in any_call.py what an agent's token may do with {missing}"
+
+
+def test_what_concerns_the_whole_space_is_refused_as_a_whole() -> None:
+    narrow = HolderStory(MemoryStore(), 0).narrow
+    for name in WHOLE:
+        arguments = [None] * {"exports": 1, "prune": 2}.get(name, 0)
+        with pytest.raises(BeyondToken):
+            getattr(narrow, name)(*arguments)

@@ -1,0 +1,98 @@
+"""Stories for pruning: dialogues that are over, and such that are not."""
+
+from collections.abc import Sequence
+from datetime import timedelta
+
+from covey.adapters.memory import MemoryPages
+from covey.core.address import parse_address
+from covey.core.delivery import DeliveryState
+from covey.core.draft import Draft
+from covey.core.event import Action, Event
+from covey.core.evidence import EvidenceGrade
+from covey.core.identity import Identity
+from covey.core.ids import MessageId
+from covey.core.message import Kind
+from covey.core.names import AgentName, Scope
+from covey.core.parts import FilePart, Part, TextPart
+from covey.ports.store import Store
+from covey.services.directory import JoinRequest
+from covey.services.prune import Outcome
+from covey.services.prune_survey import Survey, Wanted
+from covey.services.recipients import SendPolicy
+from covey.testing.clock import HandClock
+from tests.properties.world import World, finish
+
+ANN, BOB, OPS = AgentName("ann"), AgentName("bob"), AgentName("ops")
+DAY = 86_400.0
+
+
+class Story:
+    """Ann asks, bob answers, ops prunes."""
+
+    def __init__(self, store: Store) -> None:
+        self.clock = HandClock()
+        self.world = World(store, self.clock)
+        self.services = self.world.processes[0].services
+        self.blobs = self.world.blobs
+        self.ann = finish(self.services.directory.join(JoinRequest(ANN))).identity
+        self.bob = finish(self.services.directory.join(JoinRequest(BOB))).identity
+
+    def send(
+        self, text: str, *, scope: str | None = None, request: bool = False, files: Sequence[str] = ()
+    ) -> MessageId:
+        """Let ann write to bob."""
+        parts: tuple[Part, ...] = (TextPart(text), *(FilePart(text, digest, 1) for digest in files))
+        kind = Kind.REQUEST if request else Kind.NOTIFY
+        draft = Draft(kind, (parse_address(BOB),), parts, scope=Scope(scope) if scope else None, expects_reply=request)
+        return finish(self.services.mail.send(draft, self.ann, SendPolicy())).message_id
+
+    def reply(self, to: MessageId, text: str = "yes", scope: str | None = None) -> MessageId:
+        """Let bob answer."""
+        draft = Draft(Kind.RESPONSE, (), (TextPart(text),), in_reply_to=to, scope=Scope(scope) if scope else None)
+        return finish(self.services.mail.send(draft, self.bob, SendPolicy())).message_id
+
+    def show(self, who: Identity) -> None:
+        """Show what waits, with evidence."""
+        showing = finish(self.services.offers.offer(who, "turn"))
+        if showing is not None:
+            finish(self.services.offers.confirm(showing.offer.id, who, EvidenceGrade.WITNESSED, "a test"))
+
+    def close(self, request: MessageId) -> MessageId:
+        """Let a question come to its end: shown, answered, the answer shown, archived."""
+        self.show(self.bob)
+        answer = self.reply(request)
+        self.show(self.ann)
+        finish(self.services.dialogue.archive(request, self.bob))
+        return answer
+
+    def dialogue(self, scope: str | None, text: str = "well?") -> MessageId:
+        """Tell a whole one."""
+        request = self.send(text, scope=scope, request=True)
+        self.close(request)
+        return request
+
+    def prune(self, days: float = 1, scope: str | None = None, *, unscoped: bool = False) -> Outcome:
+        return self.prune_as(self.wanted(days, scope, unscoped))
+
+    def prune_as(self, wanted: Wanted) -> Outcome:
+        prune = self.services.prune(self.blobs, MemoryPages())
+        return finish(prune.prune(wanted, Identity(OPS), lambda _done, _of: None))
+
+    def survey(self, wanted: Wanted) -> Survey:
+        return finish(self.services.prune(self.blobs, MemoryPages()).survey(wanted))
+
+    def wanted(self, days: float = 1, scope: str | None = None, unscoped: bool = False) -> Wanted:
+        return Wanted(self.clock.now() - timedelta(days=days), Scope(scope) if scope else None, unscoped)
+
+    def is_there(self, message_id: MessageId) -> bool:
+        return finish(self.world.store.read(lambda tx: tx.messages.get(message_id))) is not None
+
+    def state(self, message_id: MessageId) -> DeliveryState:
+        return finish(self.services.mail.receipt(message_id)).deliveries[0].state
+
+    def tombstones(self) -> list[Event]:
+        events = finish(self.services.history.read(limit=100_000))
+        return [event for event in events if event.action is Action.MESSAGES_PRUNED]
+
+    def audit(self) -> list[str]:
+        return [str(fault) for fault in finish(self.services.audit.check())]

@@ -1,0 +1,358 @@
+"""A space is taken along: what arrives, what ends on the way, and what happens when it goes wrong."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from covey.adapters.memory import MemoryStore, MemoryViews
+from covey.core.errors import BlobMissing, ExportDamaged, ImportConflict, Unavailable
+from covey.core.event import Action
+from covey.core.evidence import EvidenceGrade
+from covey.core.identity import THE_SPACE, Grade, Identity
+from covey.core.message import Kind
+from covey.core.names import OPERATOR, AgentName, Scope
+from covey.core.parts import DataPart, FilePart, Part, TextPart
+from covey.ports.journal import EventFilter
+from covey.ports.store import Transaction
+from covey.services import transfer_import
+from covey.services.transfer_apply import LEFT_BEHIND
+from covey.services.transfer_progress import ImportProgress, write_progress
+from covey.testing import Died, DyingStore, deaths
+from tests.core.strategies import json_values, texts
+from tests.properties.world import finish
+from tests.services.spaces import Space, in_memory, in_sqlite
+from tests.services.transferring import (
+    Everything,
+    check_equal,
+    check_same,
+    check_sound,
+    everything,
+    given_lines,
+    nothing,
+)
+
+ANN, BOB, CY = AgentName("ann"), AgentName("bob"), AgentName("cy")
+BOSS = Identity(OPERATOR, None, Grade.TOKEN)
+
+
+def a_file(space: Space, content: bytes) -> FilePart:
+    return FilePart("notes.txt", finish(space.blobs.put(content)), len(content), "text/plain", "/home/ann/notes.txt")
+
+
+def a_story(space: Space) -> Identity:
+    """Let something of every sort happen; return bob's live session."""
+    services = space.services
+    ann, bob = space.join(ANN), space.join(BOB)
+    finish(services.identities.create_token(ANN, BOSS, "for the web"))
+    finish(services.policies.tell_unauthorized(BOSS))
+    asked = space.send(ann, BOB, "did you mean it?", kind=Kind.REQUEST, scope="over")
+    shown = finish(services.offers.offer(bob, "1"))
+    assert shown is not None
+    finish(services.offers.confirm(shown.offer.id, bob, EvidenceGrade.NAMED, "a test"))
+    space.send(bob, ANN, "yes", kind=Kind.RESPONSE, scope="over", answers=asked)
+    finish(services.dialogue.archive(asked, bob))
+    finish(services.dialogue.sweep(Scope("over"), BOSS, "a test"))
+    space.send(bob, ANN, a_file(space, b"notes"))
+    finish(services.directory.leave(bob))
+    later = space.join(BOB)
+    for n in range(3):
+        space.send(ann, BOB, f"mail {n}")
+    space.send(ann, CY, "parked", kind=Kind.REQUEST)
+    assert finish(services.offers.offer(later, "2")) is not None
+    space.send(ann, BOB, "mail 3", kind=Kind.REQUEST)
+    return later
+
+
+def ended(space: Space) -> Space:
+    """Let everyone leave."""
+
+    async def current(tx: Transaction) -> Sequence[Identity]:
+        return [Identity(session.agent, session.id, Grade.SESSION) for session in await tx.sessions.current()]
+
+    for member in finish(space.store.read(current)):
+        finish(space.services.directory.leave(member))
+    return space
+
+
+@pytest.fixture
+def told() -> Space:
+    """A space in which something of every sort has happened."""
+    space = in_memory()
+    a_story(space)
+    return space
+
+
+def test_a_space_arrives_record_by_record_on_any_store(told: Space, tmp_path: Path) -> None:
+    first, second, third = ended(told), in_sqlite(tmp_path / "covey.db"), in_memory()
+    assert second.take_in(first.lines(with_tokens=True)).is_new
+    check_same(first.views, second.views)
+    assert third.take_in(second.lines(with_tokens=True)).is_new
+    check_same(first.views, third.views)
+    assert all(everything(third.views)._replace(pruned=["elsewhere"])), "nothing to compare"
+    for space in (second, third):
+        check_sound(space.services)
+        assert space.kept.contents == first.kept.contents
+    finish(second.store.close())
+
+
+def test_sessions_that_were_live_have_ended_and_their_mail_is_parked_in_its_order(told: Space) -> None:
+    before = told.inbox(BOB)
+    target = in_memory()
+    target.take_in(told.lines())
+    check_sound(target.services)
+    found = everything(target.views)
+    assert all(session.has_ended for session in found.sessions)
+    assert all(offer.ended_at is not None for offer in found.offers)
+    assert [session.end_reason for session in found.sessions].count(LEFT_BEHIND) == 2
+    parked = target.inbox(BOB)
+    assert [item.message.text for item in parked] == ["mail 0", "mail 1", "mail 2", "mail 3"]
+    assert [item.delivery.number for item in parked] == [item.delivery.number for item in before]
+    assert all(item.delivery.is_parked for item in parked)
+    assert finish(target.services.dialogue.owed_by(BOB)) == finish(told.services.dialogue.owed_by(BOB))
+    bob = target.join(BOB)
+    shown = finish(target.services.offers.offer(bob, "there"))
+    assert shown is not None
+    assert len(shown.offer.deliveries) == 4
+    assert target.send(Identity(ANN), BOB, "the next")
+    assert target.inbox(BOB)[-1].delivery.number == parked[-1].delivery.number + 1
+    check_sound(target.services)
+
+
+def test_an_import_is_journalled_with_its_actor(told: Space) -> None:
+    target = in_memory()
+    lines = told.lines()
+    finish(target.services.imports.take_in(given_lines(lines), Identity(ANN), nothing))
+
+    (event,) = finish(target.services.history.read(0, 10, EventFilter(action=Action.SPACE_IMPORTED)))
+    assert event.actor == Identity(ANN)
+    assert event.details["records"] == len(lines) - 2
+
+
+def test_the_same_again_changes_nothing(told: Space) -> None:
+    target = in_memory()
+    lines = told.lines()
+    first = target.take_in(lines)
+    before = target.lines()
+    again = target.take_in(lines)
+    assert (first.is_new, again.is_new) == (True, False)
+    assert first.summary == again.summary
+    assert target.lines()[1:] == before[1:]
+    # Also not when time has passed there, and nothing else.
+    assert not target.take_in(told.lines()).is_new
+
+
+def test_tokens_stay_behind_unless_they_are_asked_for_and_secrets_always_do() -> None:
+    space, target = in_memory(), in_memory()
+    secret = finish(space.services.identities.create_token(ANN, BOSS, register=True))
+    joined = space.join(BOB)
+    without, along = space.lines(), space.lines(with_tokens=True)
+    assert not any(b'"record":"token"' in line for line in without)
+    assert secret.encode() not in b"".join(along)
+    assert joined.session is not None
+    session = finish(space.services.directory.session(joined.session))
+    assert session.secret_hash
+    assert session.secret_hash.encode() not in b"".join(along)
+    target.take_in(along)
+    assert finish(target.services.identities.by_token(secret)).agent == ANN
+    assert joined.session in {session.id for session in everything(target.views).sessions}
+
+
+def test_two_spaces_become_one(told: Space) -> None:
+    """The agents of both are there, mail keeps its order, and no number stands for two messages."""
+    here = in_memory()
+    ann, bob = here.join(ANN), here.join(BOB)
+    for n in range(5):
+        here.send(ann, BOB, f"from here {n}")
+    finish(here.services.policies.tell_unauthorized(BOSS, told=False))
+    old = [item.delivery.number for item in told.inbox(BOB)]
+    here.take_in(told.lines())
+    check_sound(here.services)
+    items = here.inbox(BOB)
+    assert [item.message.text for item in items] == [f"from here {n}" for n in range(5)] + [
+        f"mail {n}" for n in range(4)
+    ]
+    assert [item.delivery.number for item in items] == [*range(1, 6), *(number + 5 for number in old)]
+    # Bob is here: what comes is given to him at once.
+    assert all(item.delivery.session == bob.session for item in items)
+    settings_here = {setting.name: setting.value for setting in everything(here.views).settings}
+    assert settings_here["tell-unauthorized"] == "false", "what was set here stays"
+    assert [item.message.text for item in here.inbox(CY)] == ["parked"]
+
+
+def test_what_is_here_already_in_another_way_is_a_conflict_and_nothing_changes(
+    told: Space, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(transfer_import, "BATCH", 3)
+    target = in_memory()
+    target.take_in(told.lines())
+    told.send(Identity(ANN), CY, "something new")
+    newer = told.lines()
+    for space in (target, told):
+        before = space.lines()
+        with pytest.raises(ImportConflict):
+            space.take_in(newer)
+        assert space.lines()[1:] == before[1:]
+
+
+def test_what_a_space_has_taken_in_before_concerns_that_space_alone(told: Space) -> None:
+    second, third = in_memory(), in_memory()
+    second.take_in(told.lines())
+    third.take_in(second.lines())
+    assert not any(b'"record":"setting","name":"import-' in line for line in third.lines())
+    with pytest.raises(ImportConflict):
+        third.take_in(told.lines())
+
+
+def test_what_was_pruned_here_does_not_come_back(told: Space) -> None:
+    here = in_memory()
+    message_id = everything(told.views).messages[0].message.id
+    finish(here.store.commit(lambda tx: tx.pruned.remember([message_id])))
+    with pytest.raises(ImportConflict) as caught:
+        here.take_in(told.lines())
+    assert caught.value.details["id"] == message_id
+    assert everything(here.views).agents == []
+
+
+def test_an_import_into_a_space_that_is_replaced_meanwhile_stops(told: Space, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(transfer_import, "BATCH", 3)
+    lines, target = told.lines(), in_memory()
+    digest = in_memory().take_in(lines).summary.digest
+
+    def replace(label: str, done: int, total: int | None) -> None:
+        if label == "importing" and done == 6:
+            finish(target.store.commit(lambda tx: write_progress(tx, digest, ImportProgress())))
+
+    with pytest.raises(Unavailable):
+        finish(target.services.imports.take_in(given_lines(lines), THE_SPACE, replace))
+
+
+def test_a_damaged_export_changes_nothing(told: Space) -> None:
+    lines = told.lines()
+    for spoilt in (lines[:-1], [*lines[:-2], lines[-1]], [*lines[:20], lines[20].replace(b"a", b"b"), *lines[21:]]):
+        target = in_memory()
+        with pytest.raises(ExportDamaged):
+            target.take_in(spoilt)
+        assert not any(everything(target.views))
+        assert target.kept.contents == {}
+
+
+def test_a_file_that_is_gone_here_is_said_to_be_missing(told: Space) -> None:
+    (digest,) = told.kept.contents
+    told.kept.contents.clear()
+
+    async def export() -> tuple[list[bytes], Sequence[str]]:
+        async with told.services.exports(told.views).open() as opened:
+            return [line async for line in opened.lines()], opened.missing
+
+    lines, missing = finish(export())
+    assert missing == [digest]
+    target = in_memory()
+    target.take_in(lines)
+    check_sound(target.services)
+    with pytest.raises(BlobMissing):
+        finish(target.blobs.get(digest))
+
+
+def test_an_import_that_dies_anywhere_is_completed_by_the_next(told: Space, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(transfer_import, "BATCH", 7)
+    lines = told.lines(with_tokens=True)
+    whole = in_memory()
+    whole.take_in(lines)
+    expected = everything(whole.views)
+    first = DyingStore(MemoryStore())
+    Space(first, told.views).take_in(lines)
+    assert len(first.writes) > 10
+    for death in deaths([min(count, 2) for count in first.writes]):
+        store = MemoryStore()
+        with pytest.raises(Died):
+            Space(DyingStore(store, death), MemoryViews(store)).take_in(lines)
+        rest = in_memory(store)
+        rest.take_in(lines)
+        check_sound(rest.services)
+        check_equal(everything(rest.views), expected, Everything._fields)
+        assert not rest.take_in(lines).is_new
+
+
+def test_an_import_that_stopped_goes_on_while_others_act(told: Space, monkeypatch: pytest.MonkeyPatch) -> None:
+    """At whatever point it stopped: agents join, send, and look at what is there, and then it goes on."""
+    monkeypatch.setattr(transfer_import, "BATCH", 5)
+    lines = told.lines()
+    first = DyingStore(MemoryStore())
+    Space(first, told.views).take_in(lines)
+    for death in deaths([0] * len(first.writes)):
+        store = MemoryStore()
+        with pytest.raises(Died):
+            Space(DyingStore(store, death), MemoryViews(store)).take_in(lines)
+        space = in_memory(store)
+        ann, bob = space.join(ANN), space.join(BOB)
+        space.send(ann, BOB, "meanwhile")
+        assert finish(space.services.offers.offer(bob, "meanwhile")) is not None
+        space.take_in(lines)
+        check_sound(space.services)
+        texts = {item.message.text for item in space.inbox(BOB)}
+        assert {"meanwhile", *(f"mail {n}" for n in range(4))} <= texts
+
+
+odd_texts = texts | st.sampled_from(
+    ("", "\u0000", "\u2028\u2029", "\r\n", '"}\n{"record":"end"}', "\ufeff", "𝕏" * 50, "\\ud800", "é" + "e\u0301")
+)
+
+
+@settings(deadline=None, max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    bodies=st.lists(st.lists(odd_texts.map(TextPart) | json_values.map(DataPart), min_size=1, max_size=3), max_size=4),
+    files=st.lists(st.binary(max_size=300), max_size=3),
+)
+def test_odd_content_arrives_as_it_was(
+    tmp_path_factory: pytest.TempPathFactory, bodies: list[list[Part]], files: list[bytes]
+) -> None:
+    first = in_memory()
+    for parts in bodies:
+        first.send(Identity(ANN), BOB, *parts)
+    for content in files:
+        first.send(Identity(ANN), BOB, a_file(first, content))
+    second = in_sqlite(tmp_path_factory.mktemp("odd") / "covey.db")
+    third = in_memory()
+    second.take_in(first.lines())
+    third.take_in(second.lines())
+    check_same(first.views, second.views)
+    check_same(first.views, third.views)
+    assert third.kept.contents == first.kept.contents
+    finish(second.store.close())
+
+
+def test_what_is_big_arrives(monkeypatch: pytest.MonkeyPatch) -> None:
+    first, second = in_memory(), in_memory()
+    for n in range(3):
+        first.send(Identity(ANN), BOB, f"{n}" * 1_000_000)
+    for _ in range(2):
+        first.send(Identity(ANN), BOB, a_file(first, bytes(range(256)) * 40_000))
+    lines = first.lines()
+    assert sum(b'"record":"blob"' in line for line in lines) == 1, "a content that two messages have travels once"
+    second.take_in(lines)
+    check_same(first.views, second.views)
+    assert second.kept.contents == first.kept.contents
+
+
+def test_two_imports_of_the_same_at_once_are_one(told: Space, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two that take turns: whichever is ahead, nothing is taken in twice."""
+    monkeypatch.setattr(transfer_import, "BATCH", 3)
+    lines = told.lines()
+    store = MemoryStore()
+    one, other = in_memory(store), in_memory(store)
+    progressed: list[int] = []
+
+    def let_the_other(label: str, done: int, total: int | None) -> None:
+        if label == "importing" and not progressed:
+            progressed.append(done)
+            other.take_in(lines)
+
+    finish(one.services.imports.take_in(given_lines(lines), THE_SPACE, let_the_other))
+    assert progressed
+    whole = in_memory()
+    whole.take_in(lines)
+    check_equal(everything(one.views), everything(whole.views), Everything._fields)
+    check_sound(one.services)

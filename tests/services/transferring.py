@@ -1,0 +1,116 @@
+"""A space taken along: exported from one store and imported into another, and what must be the same there."""
+
+from collections.abc import AsyncIterator, Sequence
+from typing import NamedTuple
+
+from covey.core.delivery import Delivery
+from covey.core.event import Action, Event
+from covey.core.identity import THE_SPACE
+from covey.core.ids import MessageId
+from covey.core.offer import Offer
+from covey.core.portable import FiledMessage, NumberedAgent, Setting
+from covey.core.session import Holder, Session
+from covey.core.ticket import Ticket
+from covey.core.token import Token
+from covey.ports.views import Views
+from covey.services.space import Services
+from covey.services.transfer_import import Imported, Lines
+from covey.services.transfer_progress import is_progress
+from tests.properties.world import finish
+
+ALL = 1_000_000
+
+
+def nothing(_label: str, _done: int, _total: int | None) -> None:
+    """Tell nobody how far it is."""
+
+
+def exported(services: Services, views: Views, *, with_tokens: bool = True) -> list[bytes]:
+    """Return the lines of an export."""
+
+    async def read() -> list[bytes]:
+        async with services.exports(views).open(with_tokens=with_tokens) as export:
+            return [line async for line in export.lines()]
+
+    return finish(read())
+
+
+def given_lines(lines: Sequence[bytes]) -> Lines:
+    """Return lines as an import takes them."""
+
+    async def again() -> AsyncIterator[bytes]:
+        for line in lines:
+            yield line
+
+    return again
+
+
+def imported(services: Services, lines: Sequence[bytes]) -> Imported:
+    """Take in an export."""
+    return finish(services.imports.take_in(given_lines(lines), THE_SPACE, nothing))
+
+
+class Everything(NamedTuple):
+    """All records, without what two spaces may differ in: the numbers that engines give (not their order), what does
+    not travel, and what tells of an import."""
+
+    agents: Sequence[NumberedAgent]
+    settings: Sequence[Setting]
+    tokens: Sequence[Token]
+    events: Sequence[Event]
+    sessions: Sequence[Session]
+    offers: Sequence[Offer]
+    pruned: Sequence[MessageId]
+    messages: Sequence[FiledMessage]
+    tickets: Sequence[Ticket]
+    deliveries: Sequence[Delivery]
+
+
+def everything(views: Views) -> Everything:
+    """Return all that is in a space."""
+
+    async def read() -> Everything:
+        async with views.view() as view:
+            return Everything(
+                agents=list(await view.agents()),
+                settings=[setting for setting in await view.settings() if not is_progress(setting.name)],
+                tokens=list(await view.tokens()),
+                events=_events(await view.events(0, ALL)),
+                sessions=[_session(placed.record) for placed in await view.sessions(0, ALL)],
+                offers=[placed.record for placed in await view.offers(0, ALL)],
+                pruned=list(await view.pruned("", ALL)),
+                messages=[placed.record for placed in await view.messages(0, ALL)],
+                tickets=[placed.record for placed in await view.tickets(0, ALL)],
+                deliveries=_deliveries(await view.deliveries(0, ALL)),
+            )
+
+    return finish(read())
+
+
+def check_same(left: Views, right: Views) -> None:
+    """Fail where two spaces differ."""
+    check_equal(everything(left), everything(right), Everything._fields)
+
+
+def check_equal(left: Everything, right: Everything, kinds: Sequence[str]) -> None:
+    """Fail where two spaces differ in one of these kinds of record."""
+    for kind in kinds:
+        assert getattr(left, kind) == getattr(right, kind), kind
+
+
+def check_sound(services: Services) -> None:
+    """Fail where a space contradicts itself."""
+    found = finish(services.audit.check())
+    assert not found, "\n".join(str(disagreement) for disagreement in found)
+
+
+def _events(events: Sequence[Event]) -> Sequence[Event]:
+    return [event._replace(position=0) for event in events if event.action is not Action.SPACE_IMPORTED]
+
+
+def _session(session: Session) -> Session:
+    return session._replace(holder=Holder(), secret_hash="")
+
+
+def _deliveries(deliveries: Sequence[Delivery]) -> Sequence[Delivery]:
+    return [delivery._replace(seq=rank) for rank, delivery in enumerate(deliveries)]
