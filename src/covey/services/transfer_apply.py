@@ -1,0 +1,107 @@
+"""One record of an export, set down in another space."""
+
+from covey.core.delivery import Delivery
+from covey.core.errors import ImportConflict
+from covey.core.event import Action, Event
+from covey.core.identity import THE_SPACE
+from covey.core.ids import MessageId
+from covey.core.offer import Offer
+from covey.core.portable import Blob, FiledMessage, NumberedAgent, PrunedMessages, Record, Setting
+from covey.core.session import Session
+from covey.core.ticket import Ticket
+from covey.core.token import Token
+from covey.core.wire import encode
+from covey.ports.store import Transaction
+from covey.services.act import Act, journal
+from covey.services.presence import end_session
+
+LEFT_BEHIND = "its process stayed where it was exported"
+"""Why a session that was live there has ended here."""
+
+Offsets = dict[str, int]
+"""For agents that had mail here before: what is added to the numbers of the mail that comes."""
+
+
+async def apply(act: Act, record: Record, offsets: Offsets) -> None:
+    """Set one record down. Contents of files have been put already: they are in no transaction."""
+    match record:
+        case NumberedAgent():
+            await _agent(act.tx, record, offsets)
+        case Setting(name, value):
+            if await act.tx.settings.get(name) is None:
+                await act.tx.settings.put(name, value)
+        case Token():
+            if await act.tx.tokens.get(record.hash) is None:
+                await act.tx.tokens.put(record)
+        case Event():
+            await act.tx.journal.append(record)
+        case Session():
+            await _session(act, record)
+        case Offer():
+            await _offer(act, record)
+        case PrunedMessages(ids):
+            await refuse_known(act.tx, record)
+            await act.tx.pruned.remember(ids)
+        case FiledMessage(message, is_swept):
+            await refuse_known(act.tx, record)
+            await act.tx.messages.add(message, encode(message), is_swept=is_swept)
+        case Ticket():
+            await act.tx.tickets.put(record)
+        case Delivery():
+            number = record.number + offsets.get(record.agent or "", 0) if record.number else 0
+            await act.tx.deliveries.place(record._replace(seq=0, number=number))
+        case Blob():
+            pass
+
+
+async def refuse_known(tx: Transaction, record: Record) -> None:
+    """Raise ImportConflict where a record with this id is here already."""
+    match record:
+        case FiledMessage(message, _):
+            await _refuse_known_message(tx, message.id)
+        case PrunedMessages(ids):
+            for message_id in ids:
+                await _refuse_known_message(tx, message_id)
+        case Session() if await tx.sessions.get(record.id) is not None:
+            raise ImportConflict("session", record.id)
+        case Offer() if await tx.offers.get(record.id) is not None:
+            raise ImportConflict("offer", record.id)
+        case _:
+            pass
+
+
+async def _refuse_known_message(tx: Transaction, message_id: MessageId) -> None:
+    if await tx.messages.get(message_id) is not None or await tx.pruned.has(message_id):
+        raise ImportConflict("message", message_id)
+
+
+async def _agent(tx: Transaction, record: NumberedAgent, offsets: Offsets) -> None:
+    """Make an agent known, or leave it as it is here. As many numbers as its mail has are given at once."""
+    agent, numbered = record
+    if await tx.agents.get(agent.name) is None:
+        await tx.agents.put(agent)
+    if numbered:
+        first = await tx.agents.next_number(agent.name, numbered)
+        if first > 1:
+            offsets[agent.name] = first - 1
+
+
+async def _session(act: Act, session: Session) -> None:
+    """Add a session. One that was live ends: what kept it alive is not here."""
+    await refuse_known(act.tx, session)
+    await act.tx.sessions.put(session)
+    if not session.has_ended:
+        await end_session(act._replace(actor=THE_SPACE), session, LEFT_BEHIND, ())
+
+
+async def _offer(act: Act, offer: Offer) -> None:
+    """Add an offer. One that was live ends with its session."""
+    await refuse_known(act.tx, offer)
+    if offer.ended_at is not None:
+        await act.tx.offers.put(offer)
+        return
+    await act.tx.offers.put(offer._replace(ended_at=act.now, end_reason=LEFT_BEHIND))
+    session = await act.tx.sessions.get(offer.session)
+    agent = session.agent if session else None
+    finding = act._replace(actor=THE_SPACE)
+    await journal(finding, Action.OFFER_ENDED, agent=agent, offer=offer.id, reason=LEFT_BEHIND)

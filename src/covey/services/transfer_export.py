@@ -1,0 +1,125 @@
+"""Exports: a space as it is at one moment, as lines that any space can take in."""
+
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
+from typing import Final, TypeVar
+
+from covey.core.errors import BlobMissing
+from covey.core.export_lines import Header, LineWriter, Summary
+from covey.core.parts import FilePart
+from covey.core.portable import Blob, FiledMessage, PrunedMessages, Record
+from covey.ports.blobs import Blobs
+from covey.ports.clock import Clock
+from covey.ports.views import Placed, View, Views
+from covey.services.transfer_progress import is_progress
+from covey.version import __version__
+
+R = TypeVar("R")
+
+PAGE: Final = 500
+MESSAGES_PAGE: Final = 50
+"""How many messages are held at a time: each may be a megabyte."""
+
+
+class Exports:
+    def __init__(self, views: Views, blobs: Blobs, clock: Clock) -> None:
+        self._views = views
+        self._blobs = blobs
+        self._clock = clock
+
+    @asynccontextmanager
+    async def open(self, *, with_tokens: bool = False) -> AsyncGenerator["Export"]:
+        """Look at the space: what happens from now on is not in the export, and nobody is kept from anything."""
+        async with self._views.view() as view:
+            header = Header(await view.position(), self._clock.now(), __version__)
+            yield Export(view, self._blobs, header, with_tokens)
+
+
+class Export:
+    """One moment of a space. Tokens go along only when asked for, and then as the hashes that are stored."""
+
+    def __init__(self, view: View, blobs: Blobs, header: Header, with_tokens: bool) -> None:
+        self._view = view
+        self._blobs = blobs
+        self._header = header
+        self._with_tokens = with_tokens
+        self._writer = LineWriter()
+        self.missing: list[str] = []
+        """The digests of files whose content is not there any more; it is not in the export either."""
+
+    async def total(self) -> int:
+        """Return about how many records there are."""
+        return sum((await self._view.totals()).values())
+
+    async def lines(self) -> AsyncIterator[bytes]:
+        """Go through the lines of the export, from its first to its last."""
+        self._writer = LineWriter()
+        yield self._writer.header(self._header)
+        async for record in self._records():
+            yield self._writer.record(record)
+        yield self._writer.end()
+
+    @property
+    def summary(self) -> Summary:
+        """What the lines came to."""
+        totals = self._writer.totals
+        return Summary(self._header, totals.counts, totals.digest)
+
+    async def _records(self) -> AsyncIterator[Record]:
+        view = self._view
+        for agent in await view.agents():
+            yield agent
+        for setting in await view.settings():
+            if not is_progress(setting.name):
+                yield setting
+        for token in await view.tokens() if self._with_tokens else ():
+            yield token
+        async for record in self._in_order():
+            yield record
+
+    async def _in_order(self) -> AsyncIterator[Record]:
+        view = self._view
+        after = 0
+        while events := await view.events(after, PAGE):
+            for event in events:
+                yield event
+            after = events[-1].position
+        async for session in _all(view.sessions):
+            yield session
+        async for offer in _all(view.offers):
+            yield offer
+        after_id = ""
+        while ids := await view.pruned(after_id, PAGE):
+            yield PrunedMessages(tuple(ids))
+            after_id = ids[-1]
+        async for filed in self._messages():
+            yield filed
+        async for ticket in _all(view.tickets):
+            yield ticket
+        after = 0
+        while deliveries := await view.deliveries(after, PAGE):
+            for delivery in deliveries:
+                yield delivery
+            after = deliveries[-1].seq
+
+    async def _messages(self) -> AsyncIterator[Blob | FiledMessage]:
+        """Go through the messages, each after the contents of its files, each content once."""
+        self.missing = []
+        seen: set[str] = set()
+        async for filed in _all(self._view.messages, MESSAGES_PAGE):
+            for part in filed.message.parts:
+                if isinstance(part, FilePart) and part.digest not in seen:
+                    seen.add(part.digest)
+                    try:
+                        yield Blob(part.digest, await self._blobs.get(part.digest))
+                    except BlobMissing:
+                        self.missing.append(part.digest)
+            yield filed
+
+
+async def _all(read: Callable[[int, int], Awaitable[Sequence[Placed[R]]]], limit: int = PAGE) -> AsyncIterator[R]:
+    after = 0
+    while page := await read(after, limit):
+        for placed in page:
+            yield placed.record
+        after = page[-1].place

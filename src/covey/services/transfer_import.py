@@ -1,0 +1,201 @@
+"""Imports: the lines of an export, taken in by bounded commits, whole or to be gone on with.
+
+The lines are read twice. First all of them are checked, against each other and against what is here; nothing is changed
+before the last one is known to be good. Then they are applied in their order. Each commit also keeps how far it has
+come, so that a rerun goes on from there, whatever happened to the process.
+"""
+
+from collections.abc import AsyncIterator, Callable, Sequence
+from typing import Final, NamedTuple
+
+from covey.core.delivery import WAITING
+from covey.core.errors import ImportConflict, Unavailable
+from covey.core.event import Action
+from covey.core.export_lines import Summary
+from covey.core.export_reader import ExportReader
+from covey.core.identity import THE_SPACE, Identity
+from covey.core.ids import JOURNAL_TOPIC
+from covey.core.names import AgentName
+from covey.core.portable import Blob, NumberedAgent, Record
+from covey.core.session import Session
+from covey.core.times import format_instant
+from covey.ports.blobs import Blobs
+from covey.ports.clock import Clock
+from covey.ports.presence import Liveness
+from covey.ports.store import Store, Transaction
+from covey.services.act import Act, journal
+from covey.services.presence import adopt, give_up, live_sessions
+from covey.services.transfer_apply import apply, refuse_known
+from covey.services.transfer_progress import ImportProgress, read_progress, write_progress
+
+BATCH: Final = 500
+BATCH_BYTES: Final = 1024 * 1024
+"""A commit takes in at most so many records, and ends with the one that makes it larger than this."""
+
+Lines = Callable[[], AsyncIterator[bytes]]
+"""Goes through the lines of an export, the same ones every time."""
+
+Tell = Callable[[str, int, int | None], None]
+"""Told what is being done, how many records that was done to, and to how many it will be, where that is known."""
+
+
+class Imported(NamedTuple):
+    summary: Summary
+    is_new: bool
+    """False where all of it was here already, and nothing was changed."""
+
+
+class Imports:
+    def __init__(self, store: Store, blobs: Blobs, clock: Clock, liveness: Liveness) -> None:
+        self._store = store
+        self._blobs = blobs
+        self._clock = clock
+        self._liveness = liveness
+
+    async def take_in(self, lines: Lines, actor: Identity, tell: Tell) -> Imported:
+        """Take in an export. The same one again changes nothing; one that was begun is gone on with.
+
+        ExportDamaged and ExportNewer where it can't be read, ImportConflict where something of it is here already and
+        came in another way; nothing is changed then.
+        """
+        checked = await self._check(lines, tell)
+        digest = checked.summary.digest
+
+        async def begun(tx: Transaction) -> ImportProgress | None:
+            return await read_progress(tx, digest)
+
+        progress = await self._store.read(begun)
+        if progress is not None and progress.is_done:
+            return Imported(checked.summary, is_new=False)
+        if progress is None and checked.conflict is not None:
+            raise checked.conflict
+        await self._apply(lines, checked.summary, actor, tell)
+        await self._hand_on(checked.left_behind)
+        await self._adopt(checked.agents)
+        await self._finish(checked.summary, actor)
+        return Imported(checked.summary, is_new=True)
+
+    async def _check(self, lines: Lines, tell: Tell) -> "_Checked":
+        reader = ExportReader()
+        count = 0
+        conflict: ImportConflict | None = None
+        agents: list[AgentName] = []
+        left_behind: list[Session] = []
+        async for batch in _batches(lines, reader):
+            count += len(batch)
+            tell("checking", count, None)
+            agents += [record.agent.name for record in batch if isinstance(record, NumberedAgent)]
+            left_behind += [record for record in batch if isinstance(record, Session) and not record.has_ended]
+            conflict = conflict or await self._conflict(batch)
+        return _Checked(reader.end(), conflict, agents, left_behind)
+
+    async def _conflict(self, batch: Sequence[Record]) -> ImportConflict | None:
+        async def look(tx: Transaction) -> None:
+            for record in batch:
+                await refuse_known(tx, record)
+
+        try:
+            await self._store.read(look, is_long=True)
+        except ImportConflict as conflict:
+            return conflict
+        return None
+
+    async def _apply(self, lines: Lines, summary: Summary, actor: Identity, tell: Tell) -> None:
+        before = 0
+        async for batch in _batches(lines, ExportReader()):
+            await self._take(summary.digest, before, batch, actor)
+            before += len(batch)
+            tell("importing", before, summary.records)
+
+    async def _take(self, digest: str, before: int, batch: Sequence[Record], actor: Identity) -> None:
+        """Take in one batch, `before` records into the export, unless that was done."""
+
+        async def operation(tx: Transaction) -> None:
+            progress = await read_progress(tx, digest) or ImportProgress()
+            if progress.lines < before:
+                raise Unavailable("the space was replaced while the import went on")
+            rest = batch[progress.lines - before :]
+            if not rest:
+                return
+            act = Act(tx, actor, self._clock.now())
+            offsets = dict(progress.offsets)
+            for record in rest:
+                await apply(act, record, offsets)
+            await write_progress(tx, digest, ImportProgress(before + len(batch), False, offsets))
+            tx.ring(JOURNAL_TOPIC)
+
+        for record in batch:
+            if isinstance(record, Blob):
+                await self._blobs.put(record.content)
+        await self._store.commit(operation, is_long=True)
+
+    async def _hand_on(self, sessions: Sequence[Session]) -> None:
+        """Park what was in the inboxes of sessions that were live, as if they had ended."""
+        for session in sessions:
+
+            async def operation(tx: Transaction, session: Session = session) -> int:
+                act = Act(tx, THE_SPACE, self._clock.now())
+                leftover = await tx.inboxes.waiting(session.inbox, WAITING, 0, BATCH)
+                for delivery in leftover:
+                    await give_up(act, delivery, session.agent, ())
+                return len(leftover)
+
+            while await self._store.commit(operation, is_long=True):
+                pass
+
+    async def _adopt(self, agents: Sequence[AgentName]) -> None:
+        """Give what is parked to agents that are here at this moment."""
+        for name in agents:
+
+            async def operation(tx: Transaction, name: AgentName = name) -> None:
+                act = Act(tx, THE_SPACE, self._clock.now())
+                live = await live_sessions(act, name, self._liveness)
+                if live:
+                    await adopt(act, live[0])
+
+            await self._store.commit(operation, is_long=True)
+
+    async def _finish(self, summary: Summary, actor: Identity) -> None:
+        async def operation(tx: Transaction) -> None:
+            progress = await read_progress(tx, summary.digest) or ImportProgress()
+            if progress.is_done:
+                return
+            await write_progress(tx, summary.digest, progress._replace(is_done=True, offsets={}))
+            await journal(
+                Act(tx, actor, self._clock.now()),
+                Action.SPACE_IMPORTED,
+                export=summary.digest,
+                exported_at=format_instant(summary.header.exported_at),
+                position=summary.header.position,
+                records=summary.records,
+            )
+
+        await self._store.commit(operation)
+
+
+class _Checked(NamedTuple):
+    """What a first look at an export came to."""
+
+    summary: Summary
+    conflict: ImportConflict | None
+    """Something that is here already; no conflict where this import has put it there."""
+    agents: Sequence[AgentName]
+    left_behind: Sequence[Session]
+    """The sessions that were live."""
+
+
+async def _batches(lines: Lines, reader: ExportReader) -> AsyncIterator[Sequence[Record]]:
+    """Go through the records in batches of bounded size; the same ones every time."""
+    batch: list[Record] = []
+    size = 0
+    async for line in lines():
+        record = reader.take(line)
+        if record is None:
+            continue
+        batch.append(record)
+        size += len(line)
+        if len(batch) >= BATCH or size >= BATCH_BYTES:
+            yield batch
+            batch, size = [], 0
+    if batch:
+        yield batch

@@ -1,0 +1,33 @@
+"""Which ancestor of a program is the client that it works for."""
+
+import pytest
+
+from covey.core.ancestry import Ancestor, client_of
+from covey.core.session import Holder
+
+
+def descent(*names: str) -> list[Ancestor]:
+    return [Ancestor(Holder(pid=number, started="0"), name) for number, name in enumerate(names, 1)]
+
+
+@pytest.mark.parametrize(
+    ("names", "client"),
+    [
+        (("claude", "bash", "tmux: server", "systemd"), 1),
+        (("sh", "claude", "zsh", "sshd"), 2),
+        (("uvx", "codex", "node", "-bash"), 2),
+        (("npm exec covey-m", "sh", "node", "fish"), 3),
+        (("python", "codex", "bash", "claude"), 1),
+        (("bash", "gnome-terminal-", "systemd"), 1),
+        (("bash", "tmux: server"), 1),
+        (("timeout", "bash", "init"), 1),
+        (("bash", "sh"), 1),
+        (("", "bash"), 1),
+    ],
+)
+def test_it_is_the_nearest_that_is_neither_a_shell_nor_a_launcher(names: tuple[str, ...], client: int) -> None:
+    assert client_of(descent(*names)) == Holder(pid=client, started="0")
+
+
+def test_without_ancestors_there_is_none() -> None:
+    assert client_of(()) is None

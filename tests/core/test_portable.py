@@ -1,0 +1,243 @@
+"""Records on their way to another space come back as they were; what is not one is refused with its reason."""
+
+from datetime import timedelta
+from hashlib import sha256
+from typing import Any, cast
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from covey.core import portable_forms as forms
+from covey.core.capacity import Capacity, Overflow
+from covey.core.card import Agent, Card, TaskOverflow
+from covey.core.delivery import Delivery, DeliveryState
+from covey.core.errors import CoveyError
+from covey.core.event import Action, Event
+from covey.core.evidence import EvidenceGrade
+from covey.core.ids import MessageId, delivery_id, parked_inbox, session_inbox, ticket_id
+from covey.core.message import Kind
+from covey.core.offer import Offer, Presentation
+from covey.core.portable import (
+    Blob,
+    FiledMessage,
+    NumberedAgent,
+    PrunedMessages,
+    Record,
+    RecordKind,
+    Setting,
+)
+from covey.core.portable_json import decode_record, encode_record, kind_of
+from covey.core.session import Activity, Holder, Session, SessionKind
+from covey.core.ticket import Ticket, TicketMove, TicketState, Trouble
+from covey.core.token import Token
+from covey.testing.records import a_delivery, a_session, a_ticket, an_event
+from tests.core.strategies import (
+    agent_names,
+    identities,
+    instants,
+    json_values,
+    message_ids,
+    messages,
+    scopes,
+    session_ids,
+    session_keys,
+    subjects,
+    texts,
+)
+
+spans = st.integers(0, 10**14).map(lambda n: timedelta(microseconds=n))
+numbers = st.integers(0, 2**50)
+delivery_ids = st.builds(delivery_id, message_ids, st.integers(1, 999))
+ticket_ids = st.builds(ticket_id, message_ids, agent_names)
+inboxes = st.builds(parked_inbox, agent_names) | st.builds(session_inbox, session_ids)
+capacities = st.builds(Capacity, st.integers(1, 1000), st.sampled_from(Overflow))
+blobs = st.binary(max_size=200).map(lambda content: Blob(_digest(content), content))
+
+
+def _digest(content: bytes) -> str:
+    return sha256(content).hexdigest()
+
+
+names = st.lists(agent_names, max_size=3).map(tuple)
+cards = st.builds(
+    Card,
+    description=st.text("abc äß🐦\n", max_size=20),
+    capabilities=names,
+    allow_from=st.just(("*",)) | names,
+    allowed_delegates=st.just(("*",)) | names,
+    quota=st.integers(0, 9),
+    overflow=st.sampled_from(TaskOverflow),
+    workspace=st.none() | st.just("/home/bob"),
+    command=names,
+    capacity=capacities,
+)
+agents = st.builds(NumberedAgent, st.builds(Agent, agent_names, cards, instants, st.none() | texts), numbers)
+sessions = st.builds(
+    Session,
+    id=session_ids,
+    key=session_keys,
+    agent=agent_names,
+    kind=st.sampled_from(SessionKind),
+    holder=st.just(Holder()),
+    secret_hash=st.just(""),
+    joined_at=instants,
+    seen_at=instants,
+    lease=spans,
+    activity=st.sampled_from(Activity),
+    label=st.none() | scopes,
+    capacity=capacities,
+    ended_at=st.none() | instants,
+    end_reason=st.none() | texts,
+    hooked_at=st.none() | instants,
+)
+
+
+def _delivery(delivery: Delivery) -> Delivery:
+    return delivery._replace(message_id=MessageId(delivery.id.rpartition(".")[0]))
+
+
+deliveries = st.builds(
+    Delivery,
+    id=delivery_ids,
+    message_id=message_ids,
+    inbox=inboxes,
+    agent=st.none() | agent_names,
+    state=st.sampled_from(DeliveryState),
+    kind=st.sampled_from(Kind),
+    sender=agent_names,
+    expects_reply=st.booleans(),
+    updated_at=instants,
+    seq=numbers,
+    number=numbers,
+    scope=st.none() | scopes,
+    subject=st.none() | subjects,
+    expires_at=st.none() | instants,
+    offer=st.none() | session_ids,
+    lease_until=st.none() | instants,
+    grade=st.none() | st.sampled_from(EvidenceGrade),
+    reason=st.none() | texts,
+    archived_at=st.none() | instants,
+).map(_delivery)
+tickets = st.builds(
+    Ticket,
+    id=ticket_ids,
+    message_id=message_ids,
+    thread=message_ids,
+    asker=agent_names,
+    debtor=agent_names,
+    state=st.sampled_from(TicketState),
+    opened_at=instants,
+    asker_session=st.none() | session_ids,
+    scope=st.none() | scopes,
+    subject=st.none() | subjects,
+    due_at=st.none() | instants,
+    answer=st.none() | message_ids,
+    trouble=st.none() | st.sampled_from(Trouble),
+    awaits=st.none() | ticket_ids,
+    closed_at=st.none() | instants,
+    close_reason=st.none() | st.sampled_from(TicketMove),
+)
+offers = st.builds(
+    Offer,
+    id=session_ids,
+    session=session_ids,
+    turn=texts,
+    deliveries=st.lists(delivery_ids, max_size=3).map(tuple),
+    offered_at=instants,
+    lease_until=instants,
+    presentation=st.sampled_from(Presentation),
+    ended_at=st.none() | instants,
+    end_reason=st.none() | texts,
+    lease=spans,
+)
+events = st.builds(
+    Event,
+    action=st.sampled_from(Action),
+    actor=identities,
+    at=instants,
+    message_id=st.none() | message_ids,
+    agent=st.none() | agent_names,
+    scope=st.none() | scopes,
+    details=st.dictionaries(texts, json_values, max_size=3),
+    position=numbers,
+)
+tokens = st.builds(Token, texts, agent_names, instants, st.none() | instants, texts, st.none() | instants)
+records: st.SearchStrategy[Record] = (
+    agents
+    | st.builds(Setting, texts, texts)
+    | tokens
+    | events
+    | sessions
+    | offers
+    | st.lists(message_ids, max_size=3).map(lambda ids: PrunedMessages(tuple(ids)))
+    | blobs
+    | st.builds(FiledMessage, messages, st.booleans())
+    | tickets
+    | deliveries
+)
+
+
+@given(record=records)
+@settings(max_examples=300)
+def test_a_record_comes_back_as_it_was(record: Record) -> None:
+    assert decode_record(kind_of(record), encode_record(record)) == record
+
+
+@pytest.mark.parametrize(
+    ("form", "made_otherwise"),
+    [
+        (forms.AGENT, set[str]()),
+        (forms.SETTING, set[str]()),
+        (forms.TOKEN, set[str]()),
+        (forms.EVENT, set[str]()),
+        (forms.SESSION, {"holder", "secret_hash"}),
+        (forms.OFFER, set[str]()),
+        (forms.PRUNED, set[str]()),
+        (forms.TICKET, set[str]()),
+        (forms.DELIVERY, {"message_id"}),
+    ],
+)
+def test_no_field_of_a_record_is_forgotten(form: forms.Form, made_otherwise: set[str]) -> None:
+    assert set(form.fields) | made_otherwise == set(cast(Any, form.make)._fields)
+
+
+def test_what_proves_a_session_and_keeps_it_alive_stays_behind() -> None:
+    document = encode_record(a_session())
+    assert not {"holder", "secret_hash"} & set(document)
+    assert "hash-1" not in str(document)
+    assert "lock-1" not in str(document)
+
+
+@pytest.mark.parametrize(
+    ("kind", "record", "change"),
+    [
+        (RecordKind.SESSION, a_session(), {"id": "not-a-uuid"}),
+        (RecordKind.SESSION, a_session(), {"key": "/etc/passwd"}),
+        (RecordKind.SESSION, a_session(), {"lease": -1}),
+        (RecordKind.SESSION, a_session(), {"joined_at": None}),
+        (RecordKind.SESSION, a_session(), {"joined_at": "2026-01-01"}),
+        (RecordKind.DELIVERY, a_delivery(), {"id": "x.1"}),
+        (RecordKind.DELIVERY, a_delivery(), {"id": f"{a_delivery().message_id}.0"}),
+        (RecordKind.DELIVERY, a_delivery(), {"id": f"{a_delivery().message_id}.¹"}),
+        (RecordKind.DELIVERY, a_delivery(), {"inbox": "folder:bob"}),
+        (RecordKind.DELIVERY, a_delivery(), {"inbox": "agent:../bob"}),
+        (RecordKind.DELIVERY, a_delivery(), {"state": "lost"}),
+        (RecordKind.DELIVERY, a_delivery(), {"seq": True}),
+        (RecordKind.DELIVERY, a_delivery(), {"expects_reply": 1}),
+        (RecordKind.TICKET, a_ticket(), {"id": "nothing"}),
+        (RecordKind.TICKET, a_ticket(), {"debtor": "b b"}),
+        (RecordKind.EVENT, an_event(), {"actor": "bob"}),
+        (RecordKind.EVENT, an_event(), {"action": "nothing.happened"}),
+        (RecordKind.EVENT, an_event(), {"details": []}),
+        (RecordKind.BLOB, Blob(_digest(b"x"), b"x"), {"content": "eA"}),
+        (RecordKind.BLOB, Blob(_digest(b"x"), b"x"), {"content": "eQ=="}),
+        (RecordKind.PRUNED, PrunedMessages(()), {"ids": "x"}),
+        (RecordKind.PRUNED, PrunedMessages(()), {"ids": ["x"]}),
+    ],
+)
+def test_what_cannot_be_a_record_is_refused(kind: RecordKind, record: Record, change: dict[str, object]) -> None:
+    document = {**encode_record(record)}
+    assert decode_record(kind, document) is not None
+    with pytest.raises(CoveyError):
+        decode_record(kind, {**document, **change})  # pyright: ignore[reportArgumentType]  # wrong on purpose

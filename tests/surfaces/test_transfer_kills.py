@@ -1,0 +1,7 @@
+"""The short form of the long run in tests/chaos."""
+
+from tests.chaos.interrupted_transfer import killed_again_and_again
+
+
+def test_a_killed_export_or_import_is_made_whole_by_a_rerun() -> None:
+    killed_again_and_again(messages=90, kills=10)
