@@ -1,0 +1,235 @@
+"""Diagnoses: everything that a doctor knows to be wrong with a space, area by area."""
+
+from typing import Final
+
+from covey.core.finding import Area, Diagnosis, Severity
+
+STORE_MISSING: Final = Diagnosis(
+    "store-missing",
+    Area.STORE,
+    Severity.ERROR,
+    "There is no space at this place. Where there should be one, the file was moved or deleted.",
+    "Make one with `covey init`, name another with --store, or `covey restore` a backup.",
+    blocks=True,
+)
+STORE_FOREIGN: Final = Diagnosis(
+    "store-foreign",
+    Area.STORE,
+    Severity.ERROR,
+    "The file is not a Covey store: it is no database, or one of another program. Covey leaves it as it is.",
+    "Name another store with --store. If this was one, `covey restore` a backup.",
+    blocks=True,
+)
+STORE_DAMAGED: Final = Diagnosis(
+    "store-damaged",
+    Area.STORE,
+    Severity.ERROR,
+    "The file fails its integrity check: parts of it were overwritten, cut off or never reached the disk.",
+    "Stop the agents, then `covey restore FILE --replace` from a backup. Without one, `covey doctor --salvage NEW.db`"
+    " copies what can still be read into a new store, for use or for `covey export`.",
+    blocks=True,
+)
+STORE_UNREADABLE: Final = Diagnosis(
+    "store-unreadable",
+    Area.STORE,
+    Severity.ERROR,
+    "The file is there and can't be opened.",
+    "See to the reason that is given: mostly the rights on the file or its folder, or a disk that fails.",
+    blocks=True,
+)
+STORE_NEWER: Final = Diagnosis(
+    "store-newer",
+    Area.STORE,
+    Severity.ERROR,
+    "A newer Covey has changed the store's tables. This one does not touch it.",
+    "Upgrade Covey. Going back is possible only with a backup from before.",
+    blocks=True,
+)
+STORE_OUTDATED: Final = Diagnosis(
+    "store-outdated",
+    Area.STORE,
+    Severity.NOTICE,
+    "The store was made by an older Covey. The next command that opens it brings it up to date; older programs can't"
+    " open it then.",
+    "Let --fix do it now, or just go on.",
+    "brings the store up to date, in one transaction",
+    blocks=True,
+)
+STORE_READ_ONLY: Final = Diagnosis(
+    "store-read-only",
+    Area.STORE,
+    Severity.ERROR,
+    "The file or its folder can't be written, so that nothing can be sent, and mail can't be looked at either.",
+    "Make them writable for this user, or choose another store.",
+    blocks=True,
+)
+STORE_INDEX_DAMAGED: Final = Diagnosis(
+    "store-index-damaged",
+    Area.STORE,
+    Severity.ERROR,
+    "Indexes of the database do not fit its tables: looks may miss what is there. The tables themselves are whole.",
+    "Let --fix make the indexes anew. If it comes back, the disk may be failing: take a backup.",
+    "makes all indexes anew from the tables",
+)
+STORE_MISCOUNTED: Final = Diagnosis(
+    "store-miscounted",
+    Area.STORE,
+    Severity.WARNING,
+    "The number of queued messages that is kept for an inbox is wrong: it would count as full too early or too late.",
+    "Let --fix count again.",
+    "counts what is queued in each inbox again",
+)
+UNFINISHED_RESTORE: Final = Diagnosis(
+    "unfinished-restore",
+    Area.STORE,
+    Severity.NOTICE,
+    "A restore was killed. The store is as it was before; what was to come into it still takes up room beside it.",
+    "Restore again, or let --fix remove what is left of it.",
+    "removes what the restore left",
+)
+RECORD_UNREADABLE: Final = Diagnosis(
+    "record-unreadable",
+    Area.STORE,
+    Severity.ERROR,
+    "A record can't be understood: another program has changed the store, or it is damaged in a way that SQLite"
+    " can't see. Whoever comes across it fails.",
+    "`covey restore FILE --replace` from a backup of before. Without one, keep a copy of the file and report it.",
+)
+NOT_EXAMINED: Final = Diagnosis(
+    "not-examined",
+    Area.STORE,
+    Severity.ERROR,
+    "An area could not be looked at. What may be wrong there is not known.",
+    "See to the reason that is given, then run doctor again.",
+)
+WRONG_PERMISSIONS: Final = Diagnosis(
+    "wrong-permissions",
+    Area.FILES,
+    Severity.WARNING,
+    "Files of a space are for their owner alone: 0600, folders 0700. With other rights, other users may read or change"
+    " mail, or Covey itself is kept out.",
+    "Let --fix set them; a file of another user has to be given back by that user or by root (chown).",
+    "sets 0600 on the files and 0700 on the folders",
+)
+STALE_DOORBELL: Final = Diagnosis(
+    "stale-doorbell",
+    Area.WAKEUPS,
+    Severity.NOTICE,
+    "A process that listened was killed and left its socket, or links to it. Nobody answers there. Whoever rings or"
+    " listens next removes it.",
+    "Let --fix remove them, or just go on.",
+    "removes the sockets and links that nobody answers",
+)
+RUNTIME_FOLDER_UNUSABLE: Final = Diagnosis(
+    "runtime-folder-unusable",
+    Area.WAKEUPS,
+    Severity.ERROR,
+    "The folder for wake-ups is not private or can't be used. Mail still arrives, but waiting programs notice it up to"
+    " two seconds later, or can't listen at all.",
+    "Set COVEY_RUNTIME_DIR to a short absolute path of a folder that is yours alone (mode 0700).",
+    "sets 0700 on the folder",
+)
+SEARCH_LAGGING: Final = Diagnosis(
+    "search-lagging",
+    Area.SEARCH,
+    Severity.NOTICE,
+    "The search index is far behind the messages. The next search takes them in first, and so takes long.",
+    "Let --fix take them in now, or just search.",
+    "takes the missing messages in",
+)
+SEARCH_DAMAGED: Final = Diagnosis(
+    "search-damaged",
+    Area.SEARCH,
+    Severity.WARNING,
+    "The search index is damaged, incomplete or of another store: searches miss messages. The messages are not"
+    " touched by it.",
+    "Let --fix make it anew.",
+    "deletes the index and makes it anew from the messages",
+)
+BLOB_MISSING: Final = Diagnosis(
+    "blob-missing",
+    Area.BLOBS,
+    Severity.ERROR,
+    "Messages refer to files whose content is gone from the blobs folder.",
+    "Restore the blobs folder from a backup, or ask the senders for the files again.",
+)
+LEFTOVER_FILES: Final = Diagnosis(
+    "leftover-files",
+    Area.BLOBS,
+    Severity.NOTICE,
+    "Processes that were killed while they stored a file left unfinished pieces. Nothing refers to them.",
+    "Let --fix remove them, or just go on.",
+    "removes the unfinished pieces",
+)
+EXPIRED_LEASE: Final = Diagnosis(
+    "expired-lease",
+    Area.SESSIONS,
+    Severity.NOTICE,
+    "The process of a session is gone, or its heartbeat stopped, and nobody has written that down yet. Its mail is"
+    " still in its inbox.",
+    "Let --fix do it now, or just go on: whoever is active in the space next does it.",
+    "ends the sessions; what they left unhandled is parked for the next one, or given to a sibling",
+)
+STUCK_OFFER: Final = Diagnosis(
+    "stuck-offer",
+    Area.OFFERS,
+    Severity.WARNING,
+    "Messages were shown to a model, there is no evidence that they arrived, and the lease of the showing is over or"
+    " was lost.",
+    "Let --fix return them. Those whose lease is over return by themselves when somebody is active in the space.",
+    "ends the offers; what they hold is queued again",
+)
+ORPHAN_INBOX: Final = Diagnosis(
+    "messaging-orphan-inbox",
+    Area.INBOXES,
+    Severity.ERROR,
+    "Mail waits in an inbox that belongs to nobody: its agent is not known any more, or its session has ended or never"
+    " was. Nobody will ever be shown it.",
+    "Let --fix give it back to its agent, or look at it with `covey thread ID` and archive it.",
+    "registers unknown agents again, with blank cards, and parks the mail with its agents",
+)
+UNANSWERABLE_TICKET: Final = Diagnosis(
+    "unanswerable-ticket",
+    Area.TICKETS,
+    Severity.WARNING,
+    "An answer is owed that nobody can give: the request expired, was evicted or never arrived, or the agent that owes"
+    " it is unknown. It keeps the gate of its scope closed.",
+    "Ask again, `covey archive ID --agent` who owes it, or let --fix close the debts.",
+    "closes these debts as forced, with your name in the journal; a gate that waited only for them opens",
+)
+JOURNAL_DISAGREES: Final = Diagnosis(
+    "journal-disagrees",
+    Area.JOURNAL,
+    Severity.ERROR,
+    "What the records say does not follow from the journal, or breaks a rule of the ledger: something changed the store"
+    " past Covey, or Covey has a bug.",
+    "Mend what else was found first. If it stays: `covey log --message ID` shows what happened, and a backup from"
+    " before brings the old state back. Nothing is changed here: either side could be the wrong one.",
+)
+
+DIAGNOSES: Final = (
+    STORE_MISSING,
+    STORE_FOREIGN,
+    STORE_UNREADABLE,
+    STORE_DAMAGED,
+    STORE_INDEX_DAMAGED,
+    STORE_MISCOUNTED,
+    STORE_NEWER,
+    STORE_OUTDATED,
+    STORE_READ_ONLY,
+    UNFINISHED_RESTORE,
+    RECORD_UNREADABLE,
+    NOT_EXAMINED,
+    WRONG_PERMISSIONS,
+    STALE_DOORBELL,
+    RUNTIME_FOLDER_UNUSABLE,
+    SEARCH_LAGGING,
+    SEARCH_DAMAGED,
+    BLOB_MISSING,
+    LEFTOVER_FILES,
+    EXPIRED_LEASE,
+    STUCK_OFFER,
+    ORPHAN_INBOX,
+    UNANSWERABLE_TICKET,
+    JOURNAL_DISAGREES,
+)

@@ -1,0 +1,120 @@
+"""Inboxes under examination: those that hold mail and belong to nobody."""
+
+from collections.abc import AsyncIterator, Sequence
+from typing import NamedTuple
+
+from covey.core.card import Card
+from covey.core.counted import counted
+from covey.core.delivery import WAITING, Delivery, DeliveryState, Move
+from covey.core.diagnoses import ORPHAN_INBOX
+from covey.core.finding import Area, Examination, Finding
+from covey.core.identity import Identity
+from covey.core.ids import InboxId, inbox_session
+from covey.core.names import AgentName
+from covey.ports.checkup import Tell
+from covey.ports.clock import Clock
+from covey.ports.presence import Liveness
+from covey.ports.store import Store, Transaction
+from covey.services.act import Act, shift
+from covey.services.directory import enrol
+from covey.services.doctor_note import note
+from covey.services.doctor_numbers import restore_numbers
+from covey.services.presence import give_up, live_sessions
+
+
+class Orphan(NamedTuple):
+    inbox: InboxId
+    why: str
+    deliveries: tuple[Delivery, ...]
+
+    def __str__(self) -> str:
+        return f"{self.inbox} ({len(self.deliveries)} waiting; {self.why})"
+
+
+class InboxesCheckup:
+    area = Area.INBOXES
+
+    def __init__(self, store: Store, clock: Clock, liveness: Liveness) -> None:
+        self._store = store
+        self._clock = clock
+        self._liveness = liveness
+
+    async def examine(self, *, thorough: bool, tell: Tell) -> Examination:
+        del thorough, tell
+
+        async def look(tx: Transaction) -> tuple[int, list[Orphan]]:
+            return len(await tx.inboxes.occupied()), [orphan async for orphan in _orphans(tx)]
+
+        occupied, orphans = await self._store.read(look, is_long=True)
+        summary = f"{counted(occupied - len(orphans), 'inbox', 'inboxes')} with mail, each somebody's"
+        return Examination(self.area, summary, (_finding(orphans),) if orphans else ())
+
+    async def mend(self, findings: Sequence[Finding], actor: Identity) -> None:
+        async def operation(tx: Transaction) -> None:
+            act = Act(tx, actor, self._clock.now())
+            orphans = [orphan async for orphan in _orphans(tx)]
+            if orphans:
+                await note(act, _finding(orphans))
+            for orphan in orphans:
+                for agent in {d.agent for d in orphan.deliveries if d.agent is not None}:
+                    if await tx.agents.get(agent) is None:
+                        await enrol(act, agent, Card())
+                        await restore_numbers(tx, agent)
+                if inbox_session(orphan.inbox) is not None:
+                    for delivery in orphan.deliveries:
+                        await self._hand_on(act, delivery)
+
+        await self._store.commit(operation, is_long=True)
+
+    async def _hand_on(self, act: Act, delivery: Delivery) -> None:
+        """Take a delivery out of the inbox of a session that is no more, or never was."""
+        if delivery.agent is not None:
+            siblings = await live_sessions(act, delivery.agent, self._liveness)
+            if delivery.inbox not in {sibling.inbox for sibling in siblings}:
+                await give_up(act, delivery, delivery.agent, siblings)
+            return
+        if delivery.state is DeliveryState.OFFERED:
+            delivery = await shift(act, delivery, Move.RETURN, "its session never was")
+        await shift(act, delivery, Move.EXPIRE, "nobody ever had its session")
+
+
+def _finding(orphans: Sequence[Orphan]) -> Finding:
+    waiting = sum(len(orphan.deliveries) for orphan in orphans)
+    what = f"{counted(waiting, 'message')} in {counted(len(orphans), 'inbox', 'inboxes')} of nobody"
+    return Finding(ORPHAN_INBOX, what, tuple(map(str, orphans)))
+
+
+async def _orphans(tx: Transaction) -> AsyncIterator[Orphan]:
+    for inbox in await tx.inboxes.occupied():
+        why = await _why(tx, inbox)
+        if why is not None:
+            deliveries = [delivery async for delivery in _held(tx, inbox) if not _is_early(delivery)]
+            if deliveries:
+                yield Orphan(inbox, why, tuple(deliveries))
+
+
+async def _why(tx: Transaction, inbox: InboxId) -> str | None:
+    """Return why an inbox is nobody's; None where it is somebody's."""
+    session_id = inbox_session(inbox)
+    if session_id is None:
+        agent = AgentName(inbox.partition(":")[2])
+        return None if await tx.agents.get(agent) is not None else f"no agent is called {agent}"
+    session = await tx.sessions.get(session_id)
+    if session is None:
+        return "there is no such session"
+    if session.has_ended:
+        return f"the session of {session.agent} has ended"
+    return None if await tx.agents.get(session.agent) is not None else f"no agent is called {session.agent}"
+
+
+async def _held(tx: Transaction, inbox: InboxId) -> AsyncIterator[Delivery]:
+    after = 0
+    while page := await tx.inboxes.waiting(inbox, WAITING, after):
+        after = page[-1].seq
+        for delivery in page:
+            yield delivery
+
+
+def _is_early(delivery: Delivery) -> bool:
+    """Tell whether it was sent to a session id before anyone has it, and waits for that for its time."""
+    return delivery.agent is None and delivery.expires_at is not None

@@ -1,0 +1,238 @@
+"""The records: sessions, offers, inboxes, tickets and the journal."""
+
+import json
+from collections.abc import Generator, Sequence
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from covey.core.drive import finish
+from covey.core.identity import Identity
+from covey.core.names import AgentName
+from covey.core.session import SessionKind
+from covey.services.directory import JoinRequest
+from covey.services.space import Services
+from covey.wiring import connect_inline, locate
+from tests.surfaces.doctor.patient import Patient
+
+AT_ONCE = timedelta(0)
+A_WHILE = timedelta(minutes=10)
+LONG_AGO = "2020-01-01T00:00:00.000000+00:00"
+STRANGER = "session:00000000-0000-4000-8000-000000000009"
+
+
+class Inside:
+    """What a program in the space does, in this process."""
+
+    def __init__(self, patient: Patient) -> None:
+        self._ports = connect_inline(locate(f"sqlite:{patient.store}"), [])
+        self.services = Services(self._ports)
+
+    def join(self, name: str, lease: timedelta = A_WHILE) -> Identity:
+        """Join with a session that its heartbeat keeps alive."""
+        wish = JoinRequest(AgentName(name), kind=SessionKind.LEASED, lease=lease)
+        return finish(self.services.directory.join(wish)).identity
+
+    def show(self, actor: Identity, lease: timedelta = A_WHILE) -> None:
+        """Offer all mail of the actor to a model."""
+        assert finish(self.services.offers.offer(actor, "turn 1", lease=lease)) is not None
+
+    def close(self) -> None:
+        finish(self._ports.close())
+
+
+@pytest.fixture
+def inside(patient: Patient) -> Generator[Inside]:
+    opened = Inside(patient)
+    yield opened
+    opened.close()
+
+
+def copy(patient: Patient, message_id: str) -> Any:
+    (found,) = patient.covey("receipt", message_id, "--json").json["deliveries"]
+    return found
+
+
+def events(patient: Patient, action: str) -> Sequence[Any]:
+    return [json.loads(line) for line in patient.covey("log", "--json", "--action", action).out.splitlines()]
+
+
+def expire(patient: Patient, inside: Inside) -> None:
+    """Let the time of everything that is queued have passed, and be noticed."""
+    patient.sql("update deliveries set expires_at = ? where state = 'queued'", LONG_AGO)
+    finish(inside.services.upkeep.tend())
+
+
+def test_a_session_whose_heartbeat_stopped_is_ended_and_its_mail_is_parked(patient: Patient, inside: Inside) -> None:
+    inside.join("coder", AT_ONCE)
+    finding = patient.finding("expired-lease")
+    assert "agent:coder:main" in finding["items"][0]
+    assert "its heartbeat stopped" in finding["items"][0]
+    assert patient.codes() == ["expired-lease"]
+    assert patient.mend("--agent", "lead").code == 0
+    assert patient.codes() == []
+    (waiting,) = patient.covey("inbox", "coder", "--json").json
+    assert waiting["parked"] is True
+    (mended,) = events(patient, "space.mended")
+    assert (mended["actor"]["agent"], mended["details"]["finding"]) == ("lead", "expired-lease")
+    (ended,) = events(patient, "session.ended")
+    assert ended["actor"]["grade"] == "space"
+
+
+def test_an_offer_whose_lease_is_over_is_returned(patient: Patient, inside: Inside) -> None:
+    asked = patient.ask()
+    inside.show(inside.join("coder"), AT_ONCE)
+    finding = patient.finding("stuck-offer")
+    assert finding["what"].startswith("2 messages still offered")
+    assert any(asked in item for item in finding["items"])
+    assert patient.codes() == ["stuck-offer"]
+    assert patient.mend().code == 0
+    assert copy(patient, asked)["state"] == "queued"
+    assert patient.codes() == []
+
+
+def test_an_offer_that_goes_on_is_left_alone(patient: Patient, inside: Inside) -> None:
+    inside.show(inside.join("coder"))
+    assert patient.codes() == []
+    assert "1 message shown, waiting for evidence" in patient.covey("doctor").out
+
+
+@pytest.mark.parametrize(
+    "harm",
+    [
+        "update deliveries set lease_until = null where state = 'offered'",
+        "update offers set ended_at = offered_at, end_reason = 'nobody knows'",
+        "delete from offers",
+        "update offers set deliveries = '[]', ended_at = offered_at, end_reason = 'nobody knows'",
+    ],
+)
+def test_a_delivery_that_no_offer_will_ever_return_is_returned(patient: Patient, inside: Inside, harm: str) -> None:
+    asked = patient.ask()
+    inside.show(inside.join("coder"))
+    patient.sql(harm)
+    assert set(patient.codes()) == {"stuck-offer", "journal-disagrees"}
+    assert patient.mend().code == 0
+    assert copy(patient, asked)["state"] == "queued"
+    assert patient.codes() == []
+
+
+@pytest.mark.requirement("dialogue.doctor")
+def test_an_inbox_without_its_agent_is_an_orphan_until_it_is_mended(patient: Patient) -> None:
+    first = patient.send("one")
+    patient.sql("delete from agents where name = 'coder'")
+    refused = patient.covey("inbox", "coder", "--json")
+    assert (refused.code, refused.json["error"]["code"]) == (3, "messages-orphan-inbox")
+    assert patient.covey("messages-inbox", "--agent", "coder").json["error"]["code"] == "messages-orphan-inbox"
+    assert "covey doctor" in patient.covey("inbox", "coder").err
+    finding = patient.finding("messaging-orphan-inbox")
+    assert finding["what"] == "2 messages in 1 inbox of nobody"
+    assert finding["items"] == ["agent:coder (2 waiting; no agent is called coder)"]
+    assert set(patient.codes()) == {"messaging-orphan-inbox", "unanswerable-ticket", "journal-disagrees"}
+    assert patient.mend("--agent", "lead").code == 0
+    assert patient.codes() == []
+    assert [item["number"] for item in patient.covey("inbox", "coder", "--json").json] == [1, 2]
+    assert patient.covey("owed", "coder", "--json").json[0]["state"] == "open"
+    assert copy(patient, patient.send("two"))["number"] == 3
+    assert copy(patient, first)["state"] == "queued"
+    assert patient.codes() == []
+
+
+def test_mail_of_a_session_that_never_was_goes_to_its_agent(patient: Patient) -> None:
+    asked = patient.ask()
+    patient.sql("update deliveries set inbox = ?", STRANGER)
+    assert {"messaging-orphan-inbox", "store-miscounted"} <= set(patient.codes())
+    assert patient.finding("messaging-orphan-inbox")["items"] == [f"{STRANGER} (2 waiting; there is no such session)"]
+    assert patient.mend().code == 0
+    assert copy(patient, asked)["parked"] is True
+    assert len(patient.covey("inbox", "coder", "--json").json) == 2
+    assert patient.codes() == []
+
+
+def test_mail_in_the_inbox_of_an_ended_session_goes_to_a_sibling(patient: Patient, inside: Inside) -> None:
+    over, sibling = inside.join("coder"), inside.join("coder")
+    finish(inside.services.directory.leave(over))
+    asked = patient.ask()
+    patient.sql("update deliveries set inbox = ?", f"session:{over.session}")
+    assert "the session of coder has ended" in patient.finding("messaging-orphan-inbox")["items"][0]
+    assert patient.mend().code == 0
+    assert copy(patient, asked)["session"] == sibling.session
+    assert patient.codes() == []
+
+
+def test_mail_to_a_session_that_may_still_come_is_left_alone(patient: Patient) -> None:
+    patient.sql("update deliveries set inbox = ?, agent = null, expires_at = '2999-01-01T00:00:00+00:00'", STRANGER)
+    assert "messaging-orphan-inbox" not in patient.codes()
+
+
+def test_mail_to_nobody_at_all_expires(patient: Patient) -> None:
+    asked = patient.ask()
+    patient.sql("update deliveries set inbox = ?, agent = null, expires_at = null", STRANGER)
+    assert "messaging-orphan-inbox" in patient.codes()
+    patient.mend()
+    assert copy(patient, asked)["state"] == "expired"
+    assert "messaging-orphan-inbox" not in patient.codes()
+
+
+@pytest.mark.requirement("dialogue.doctor")
+def test_a_debt_that_nobody_can_pay_is_closed_and_the_gate_opens(patient: Patient, inside: Inside) -> None:
+    expire(patient, inside)
+    alive = patient.send("and this?", "--request", "--scope", "T-2", "--subject", "style")
+    finding = patient.finding("unanswerable-ticket")
+    assert "asked by critic in T-1: the request was expired" in finding["items"][0]
+    assert patient.codes() == ["unanswerable-ticket"]
+    assert patient.covey("gate", "T-1").code == 1
+    assert patient.mend("--agent", "lead").code == 0
+    assert patient.codes() == []
+    assert patient.covey("gate", "T-1").code == 0
+    assert patient.covey("gate", "T-2").code == 1
+    (owed,) = patient.covey("owed", "coder", "--json").json
+    assert owed["message"] == alive
+    *_, forced = events(patient, "ticket.moved")
+    assert (forced["actor"]["agent"], forced["details"]["move"]) == ("lead", "force")
+
+
+def test_a_debt_whose_request_is_in_no_inbox_is_found(patient: Patient) -> None:
+    patient.sql("delete from deliveries")
+    patient.sql("delete from inboxes")
+    assert "the request is in no inbox" in patient.finding("unanswerable-ticket")["items"][0]
+    patient.mend()
+    assert patient.codes() == ["journal-disagrees"]
+
+
+def test_an_agent_that_is_only_offline_can_still_answer(patient: Patient) -> None:
+    assert patient.codes() == []
+    assert "1 answer owed that can be given" in patient.covey("doctor").out
+
+
+@pytest.mark.parametrize(
+    ("harm", "says"),
+    [
+        ("update deliveries set state = 'handled'; delete from inboxes", "delivery of"),
+        ("delete from journal where action = 'message.sent'", "one that tells of its sending"),
+        ("update tickets set state = 'closed', closed_at = opened_at, close_reason = 'waive'", "ticket of"),
+        ("update messages set id = '1790000000000-00000000-0000-4000-8000-000000000001'", "one, because it was sent"),
+        ("update journal set action = 'delivery.moved' where action = 'message.sent'", "follows from those before"),
+    ],
+)
+def test_what_was_changed_behind_the_journal_is_found_and_left_to_people(
+    patient: Patient, harm: str, says: str
+) -> None:
+    patient.sql(harm)
+    finding = patient.finding("journal-disagrees")
+    assert any(says in item for item in finding["items"])
+    assert finding["remedy"] is None
+    before = patient.sql("select count(*) from journal")
+    assert patient.mend("--only", "journal-disagrees").code == 1
+    assert patient.sql("select count(*) from journal") == before
+
+
+def test_many_points_are_cut_short_for_people_and_whole_for_programs(patient: Patient) -> None:
+    for n in range(12):
+        patient.send(f"number {n}")
+    patient.sql("update deliveries set state = 'handled'")
+    patient.sql("delete from inboxes")
+    items = patient.finding("journal-disagrees")["items"]
+    out = patient.covey("doctor").out
+    assert len(items) > 12
+    assert f"… and {len(items) - 8} more: --json lists them all" in out

@@ -1,0 +1,89 @@
+"""What can still be read of a damaged store is saved into a new one."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.surfaces.doctor.patient import Patient
+
+PAGE = 4096
+
+
+def pages_of(patient: Patient, table: str) -> list[int]:
+    """Return the pages that hold rows of a table."""
+    found = patient.sql("select pageno from dbstat where name = ? and pagetype in ('leaf', 'overflow')", table)
+    return [number for (number,) in found]
+
+
+def harm(patient: Patient, pages: list[int]) -> None:
+    content = bytearray(patient.store.read_bytes())
+    for number in pages:
+        content[(number - 1) * PAGE : number * PAGE] = b"\xa5" * PAGE
+    patient.store.write_bytes(content)
+
+
+def test_all_but_the_rows_on_damaged_pages_is_saved(patient: Patient) -> None:
+    sent = [patient.send(f"number {n} " + "x" * 1500) for n in range(30)]
+    harm(patient, pages_of(patient, "messages")[3:6])
+    assert patient.codes() == ["store-damaged"]
+    assert patient.covey("inbox", "coder").code == 4
+    said = patient.covey("doctor", "--salvage", ".covey/saved.db", "--json")
+    assert said.code == 0
+    messages = said.json["tables"]["messages"]
+    lost = messages["unreadable"]
+    assert 0 < lost < 10
+    assert messages["saved"] == 31 - lost
+    assert said.json["tables"]["deliveries"] == {"saved": 31 - lost, "unreadable": lost}
+    assert said.json["tables"]["agents"] == {"saved": 2, "unreadable": 0}
+    store = ("--store", f"sqlite:{patient.folder}/.covey/saved.db")
+    waiting = patient.covey("inbox", "coder", "--json", *store).json
+    assert len(waiting) == 31 - lost
+    assert {item["id"] for item in waiting} > {sent[0], sent[-1]}
+    assert patient.codes(*store) == ["journal-disagrees"]
+    assert patient.covey("export", "saved.jsonl", *store).code == 0
+    assert patient.covey("send", "on we go", "--from", "critic", "--to", "coder", *store).code == 0
+
+
+def test_damage_in_the_middle_of_an_index_or_the_journal_costs_no_mail(patient: Patient) -> None:
+    for n in range(200):
+        patient.send(f"number {n}")
+    harm(patient, pages_of(patient, "journal")[2:4] + pages_of(patient, "deliveries_waiting")[:1])
+    assert patient.codes() == ["store-damaged"]
+    said = patient.covey("doctor", "--salvage", ".covey/saved.db")
+    assert said.code == 0
+    assert said.out.endswith("Next: covey doctor --store sqlite:.covey/saved.db\n")
+    store = ("--store", f"sqlite:{patient.folder}/.covey/saved.db")
+    assert len(patient.covey("inbox", "coder", "--json", "--limit", "500", *store).json) == 201
+    assert patient.codes(*store) == ["journal-disagrees"]
+
+
+def test_a_whole_store_is_copied_whole(patient: Patient) -> None:
+    assert patient.covey("doctor", "--salvage", "copy.db").code == 0
+    store = ("--store", f"sqlite:{patient.folder}/copy.db")
+    assert patient.codes(*store) == []
+    assert patient.covey("log", "--json", *store).out == patient.covey("log", "--json").out
+
+
+def test_where_nothing_can_be_read_nothing_is_made(patient: Patient) -> None:
+    content = bytearray(patient.store.read_bytes())
+    content[PAGE:] = b"\xa5" * (len(content) - PAGE)
+    patient.store.write_bytes(content)
+    said = patient.covey("doctor", "--salvage", "saved.db", "--json")
+    assert (said.code, said.json["error"]["code"]) == (4, "store-corrupt")
+    assert [path.name for path in patient.folder.iterdir()] == [".covey"]
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "says"),
+    [
+        (["--salvage"], 2, "expected one argument"),
+        (["--salvage", ".covey/covey.db"], 2, "there is one already"),
+        (["--salvage", "new.db", "--store", "memory:"], 2, "only a store in a file"),
+        (["--salvage", "new.db", "--store", "sqlite:nowhere.db"], 4, "nowhere.db can't be used"),
+    ],
+)
+def test_a_wrong_call_saves_nothing(patient: Patient, words: list[str], code: int, says: str) -> None:
+    said = patient.covey("doctor", *words)
+    assert (said.code, said.out) == (code, "")
+    assert says in said.err
+    assert not Path("new.db").exists()
