@@ -8,7 +8,7 @@ INSTALL := -m pip install --quiet -c constraints.txt
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help setup compile format lint test check chaos bench constraints clean
+.PHONY: help setup compile format lint test check chaos bench demo constraints clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/\1|\2/p' Makefile | awk -F'|' '{ printf "make %-12s %s\n", $$1, $$2 }'
@@ -17,9 +17,9 @@ setup: compile ## create .venv with everything for development
 
 # The pip that comes with older Pythons knows neither dependency groups nor build constraints.
 $(STAMP): pyproject.toml constraints.txt
-	$(PYTHON) -m venv $(VENV)
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python $(INSTALL) --upgrade pip
-	$(BIN)/python $(INSTALL) --build-constraint constraints.txt --editable . --group dev
+	$(BIN)/python $(INSTALL) --build-constraint constraints.txt --editable '.[all]' --group dev
 	@touch $@
 
 # Tests start many processes: bytecode is written here, even where PYTHONDONTWRITEBYTECODE is set.
@@ -47,11 +47,21 @@ chaos: compile ## kill processes at random and look for losses
 bench: compile ## measure
 	$(BIN)/python -m bench $(ARGS)
 
+# A demo needs Covey and what it runs on, nothing else; where there is everything for development, that will do too.
+ALONE := $(VENV)/.installed-alone
+$(ALONE): pyproject.toml constraints.txt
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python $(INSTALL) --editable .
+	@touch $@
+
+demo: $(if $(wildcard $(STAMP)),$(STAMP),$(ALONE)) ## watch four processes talk; ARGS=--keep leaves their space
+	@$(BIN)/covey demo $(ARGS)
+
 constraints: ## resolve the development tools anew and pin what was found
 	rm -rf .venv-constraints
 	$(PYTHON) -m venv .venv-constraints
 	.venv-constraints/bin/python -m pip install --quiet --upgrade pip
-	.venv-constraints/bin/python -m pip install --quiet --group dev editables --editable .
+	.venv-constraints/bin/python -m pip install --quiet --group dev editables --editable '.[all]'
 	{ echo '# Exact versions for development. Made by `make constraints`; users of the package are not bound by it.'; \
 	  .venv-constraints/bin/python -m pip freeze --all --exclude-editable --exclude setuptools; } > constraints.txt
 	rm -rf .venv-constraints

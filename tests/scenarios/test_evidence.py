@@ -48,7 +48,7 @@ async def test_nothing_but_evidence_makes_a_delivery_in_context(world: World) ->
     receipt = await alice.send("bob", "shall I?", kind="request")
     await bob.inbox.peek()
     assert await bob.inbox.next(timeout=0) is not None
-    await world.services.mail.peek(bob.name)
+    await world.services.looking.peek(bob.name)
     for turn in ("turn-1", "turn-2"):
         await show(bob, turn)
         await bob.heartbeat()

@@ -80,7 +80,7 @@ async def test_one_session_is_reached_by_its_id_or_its_key(world: World) -> None
     await alice.send(second.session.id, "by id")
     await alice.send(str(second.session.key), "by key")
     assert await waiting(second) == ["by id", "by key"]
-    assert len(await world.services.mail.peek(second.name)) == 2
+    assert len(await world.services.looking.peek(second.name)) == 2
 
 
 async def test_everyone_is_each_live_session_but_the_sender_s_with_one_outcome_each(world: World) -> None:

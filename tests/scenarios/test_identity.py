@@ -4,7 +4,7 @@ import pytest
 
 from covey.core.address import parse_address
 from covey.core.draft import Draft
-from covey.core.errors import IdentityRefused, SessionEnded
+from covey.core.errors import BeyondToken, IdentityRefused, SessionEnded
 from covey.core.event import Action
 from covey.core.identity import Grade, Identity
 from covey.core.message import Kind
@@ -25,7 +25,7 @@ async def test_the_grade_is_stored_journalled_and_rendered(world: World) -> None
     alice, bob = await world.join("alice", "bob")
     identities = world.services.identities
     claimed = identities.claim(AgentName("cli"))
-    by_token = await identities.by_token(await identities.create_token(AgentName("hub"), claimed))
+    by_token = await identities.by_token(await identities.create_token(AgentName("hub"), claimed, register=True))
     operator = await world.operator()
     for who in (alice.identity, claimed, by_token, operator):
         await tell_bob(world, who)
@@ -82,12 +82,12 @@ async def test_a_name_that_is_refused_changes_nothing(world: World) -> None:
 async def test_a_token_that_is_unknown_or_revoked_is_refused(world: World) -> None:
     identities = world.services.identities
     owner = identities.claim(AgentName("owner"))
-    token = await identities.create_token(AgentName("hub"), owner, note="for the hub")
+    token = await identities.create_token(AgentName("hub"), owner, "for the hub", register=True)
     (stored,) = await identities.tokens()
     assert token not in repr(stored)  # only its hash is kept
     with pytest.raises(IdentityRefused):
         await identities.by_token(token + "x")
-    assert await identities.revoke_token(stored.hash, owner) == 1
+    assert (await identities.revoke_token(stored.id, owner)).is_new
     with pytest.raises(IdentityRefused):
         await identities.by_token(token)
     assert not any(token in str(event.details) for event in await world.events())
@@ -124,6 +124,6 @@ async def test_the_sender_is_set_by_the_space_and_not_by_the_caller(world: World
 
 async def test_an_agent_s_token_makes_no_tokens(world: World) -> None:
     identities = world.services.identities
-    token = await identities.create_token(AgentName("hub"), identities.claim(AgentName("owner")))
-    with pytest.raises(IdentityRefused):
+    token = await identities.create_token(AgentName("hub"), identities.claim(AgentName("owner")), register=True)
+    with pytest.raises(BeyondToken):
         await identities.create_token(OPERATOR, await identities.by_token(token))

@@ -2,6 +2,7 @@
 
 import pytest
 
+from covey.core.errors import NumberUnknown
 from tests.scenarios.world import World, read
 
 
@@ -62,3 +63,43 @@ async def test_numbers_go_on_counting_after_a_restart(world: World) -> None:
     sender, heir = await world.join("carol", "bob")
     await sender.send("bob", "after")
     assert [(d.text, d.number) for d in await heir.inbox.peek()] == [("before", 1), ("after", 2)]
+
+
+@pytest.mark.requirement("broadcast.numbers")
+async def test_a_number_names_its_message_while_it_waits_and_after_it_was_handled(world: World) -> None:
+    alice, bob = await world.join("alice", "bob")
+    receipts = [
+        await alice.send("bob", "…", kind="request"),
+        await alice.send("bob", "…"),
+        await alice.send("bob", "…"),
+    ]
+
+    async def named(number: int) -> str:
+        return (await world.services.dialogue.numbered(bob.name, number)).message_id
+
+    numbers = (1, 2, 3)
+    assert [await named(n) for n in numbers] == [receipt.message_id for receipt in receipts]
+    await bob.reply(receipts[0].message_id, "yes")
+    await bob.archive(receipts[0].message_id)
+    await bob.dismiss(receipts[1].message_id)
+    await read(bob)
+    assert not await bob.inbox.peek()
+    assert [await named(n) for n in numbers] == [receipt.message_id for receipt in receipts]
+    await world.restart()
+    assert [await named(n) for n in numbers] == [receipt.message_id for receipt in receipts]
+    for nothing in (0, -1, 4, 10**15):
+        with pytest.raises(NumberUnknown):
+            await named(nothing)
+    with pytest.raises(NumberUnknown):
+        await world.services.dialogue.numbered(alice.name, 2)
+
+
+@pytest.mark.requirement("broadcast.numbers")
+async def test_a_message_that_never_arrived_or_gave_way_has_no_number(world: World) -> None:
+    (alice,) = await world.join("alice")
+    bob = await world.process().join("bob", inbox_limit=1, inbox_overflow="evict-oldest")
+    await alice.send("bob", "evicted")
+    kept = await alice.send("bob", "kept")
+    with pytest.raises(NumberUnknown):
+        await world.services.dialogue.numbered(bob.name, 1)
+    assert (await world.services.dialogue.numbered(bob.name, 2)).message_id == kept.message_id

@@ -7,7 +7,7 @@ import pytest
 from covey.core.ids import ticket_id
 from covey.core.names import parse_scope, parse_subject
 from covey.ports.ledger import MessageFilter
-from covey.services.mail import InboxFilter
+from covey.services.looking import InboxFilter
 from tests.scenarios.world import World, show, soon
 
 pytestmark = pytest.mark.requirement("ledger.peek")
@@ -30,8 +30,8 @@ async def test_looking_changes_nothing(world: World) -> None:
         assert await member.inbox.next(timeout=0) is not None
         await member.owed()
     services = world.services
-    await services.mail.peek(bob.name)
-    await services.mail.peek(dead.name)
+    await services.looking.peek(bob.name)
+    await services.looking.peek(dead.name)
     await services.mail.message(asked.message_id)
     await services.dialogue.find(MessageFilter(subject=parse_subject("merge")))
     await services.dialogue.owed_to(alice.name)

@@ -80,7 +80,7 @@ async def test_a_child_is_reached_by_its_key_and_is_not_the_main_session(world: 
     await alice.send(str(child.key), "to the child")
     await alice.send("agent:bob:main", "to the main session")
     assert await waiting(bob) == ["to the main session"]
-    (item,) = await world.services.mail.peek_inbox(child.inbox)
+    (item,) = await world.services.looking.peek_inbox(child.inbox)
     assert item.message.text == "to the child"
 
 

@@ -8,6 +8,7 @@ from collections.abc import Callable, Collection, Coroutine, Sequence
 from typing import Literal, NamedTuple, TypeVar
 
 from covey.adapters.memory import MemoryBlobs, MemoryLiveness, MemorySearch, MemoryWakeups
+from covey.core.ancestry import Ancestor
 from covey.core.delivery import Delivery
 from covey.core.draft import Draft
 from covey.core.event import Action, Event
@@ -23,9 +24,10 @@ from covey.ports.files import LoadedFile
 from covey.ports.journal import EventFilter
 from covey.ports.store import Store, Survives, Transaction
 from covey.ports.wakeups import Wakeups
+from covey.services.adapters import Adapters
 from covey.services.offers import Showing
 from covey.services.recipients import SendPolicy
-from covey.services.space import Ports, Services, services
+from covey.services.space import Ports, Services
 from covey.surfaces.python.member import Member
 from covey.surfaces.python.receipt import GradeName
 from covey.surfaces.python.space import Space
@@ -59,7 +61,7 @@ class Process(Space):
     def __init__(self, ports: Ports) -> None:
         super().__init__(StoreUrl(Engine.MEMORY, "", {}), ())
         self._ports = ports
-        self._services = services(ports, RECHECK_S)
+        self._services = Services(ports, RECHECK_S)
         self.store = ports.store
 
 
@@ -94,7 +96,7 @@ class World:
         store = wrap(store) if wrap else store
         self._processes.append(self.liveness.another())
         return Process(
-            Ports(
+            Adapters(
                 store=store,
                 wakeups=self.wakeups,
                 blobs=self._blobs,
@@ -105,6 +107,16 @@ class World:
                 ids=self._ids,
             )
         )
+
+    def program(self, pid: int, name: str = "client") -> Ancestor:
+        """Start a program that starts others."""
+        return Ancestor(self.liveness.start(pid), name)
+
+    def process_of(self, *ancestors: Ancestor) -> Process:
+        """Start a process that descends from programs, its parent first."""
+        process = self.process()
+        self._processes[-1].descent = ancestors
+        return process
 
     async def join(self, *names: str) -> Sequence[Member]:
         """Let agents join, each in a process of its own."""

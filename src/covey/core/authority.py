@@ -1,9 +1,32 @@
-"""Who may do what to a message."""
+"""Who may say who they are, do what to a message, and see what of a space. The one place for such rules.
 
-from covey.core.errors import NotYours
-from covey.core.identity import Identity
+Whoever has opened a store may read all of it. An agent's token is for surfaces that serve others: it reads what its
+agent sent or got, acts in that agent's name alone, and never on the whole space. The operator's may do everything.
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import Final
+
+from covey.core.card import Card
+from covey.core.delivery import Delivery, DeliveryState
+from covey.core.errors import BeyondToken, IdentityRefused, NotYours
+from covey.core.event import Event
+from covey.core.identity import Grade, Identity
+from covey.core.ids import DeliveryId, TicketId
+from covey.core.json import Json
 from covey.core.message import Message
-from covey.core.names import AgentName
+from covey.core.names import RESERVED, AgentName
+from covey.core.ticket import Ticket
+
+KEPT_OUT: Final = frozenset({DeliveryState.REFUSED, DeliveryState.UNDELIVERABLE, DeliveryState.WITHDRAWN})
+"""Where a copy never was in the inbox, or was taken back before anyone was shown it."""
+
+
+def claim(name: AgentName) -> Identity:
+    """Return an identity that nobody checked. The operator and the space can't be claimed."""
+    if name in RESERVED:
+        raise IdentityRefused(f"{name} can't be claimed: only a token makes an operator")
+    return Identity(name, None, Grade.CLAIMED)
 
 
 def check_recipient(actor: Identity, action: str, message: Message, recipient: AgentName) -> None:
@@ -16,3 +39,89 @@ def check_sender(actor: Identity, action: str, message: Message) -> None:
     """Raise NotYours unless the actor sent the message, or is the operator: they withdraw and waive."""
     if actor.agent != message.sender.agent and not actor.is_operator:
         raise NotYours(action, message.id, actor.agent, message.sender.agent)
+
+
+# ----------------------------------------------------------------------------------- what an agent's token may do
+
+
+def is_bound(actor: Identity) -> bool:
+    """Tell whether someone acts by an agent's token, and so for that agent alone."""
+    return actor.grade is Grade.TOKEN and not actor.is_operator
+
+
+def check_whole(actor: Identity, action: str) -> None:
+    """Raise BeyondToken where an agent's token would act on the whole space."""
+    if is_bound(actor):
+        raise BeyondToken(actor.agent, action)
+
+
+def check_as(actor: Identity, agent: AgentName, action: str) -> None:
+    """Raise BeyondToken where an agent's token would be used for another one."""
+    if is_bound(actor) and actor.agent != agent:
+        raise BeyondToken(actor.agent, f"{action} {agent}")
+
+
+def check_card_change(actor: Identity, before: Card, after: Card) -> None:
+    """Raise BeyondToken where an agent's token would change more of a card than what the agent says of itself and whose
+    mail it takes. The rest is what its owner lets it do: whom it writes to, how much it takes on, what starts it."""
+    own = {"description": after.description, "capabilities": after.capabilities, "allow_from": after.allow_from}
+    if is_bound(actor) and before._replace(**own) != after:
+        raise BeyondToken(actor.agent, "change more of its card than its description, capabilities and allow_from")
+
+
+def check_force(actor: Identity, owed: Sequence[Ticket]) -> None:
+    """Raise BeyondToken where an agent's token would close a debt that is not owed to that agent."""
+    for ticket in owed:
+        if is_bound(actor) and ticket.asker != actor.agent:
+            raise BeyondToken(actor.agent, f"force a gate over what is owed to {ticket.asker}")
+
+
+def check_sweep(actor: Identity, unsettled: Sequence[Delivery]) -> None:
+    """Raise BeyondToken where an agent's token would put away mail that waits for another agent."""
+    for delivery in unsettled:
+        if is_bound(actor) and delivery.agent != actor.agent:
+            raise BeyondToken(actor.agent, f"sweep a scope in which mail waits for {delivery.agent or 'a session'}")
+
+
+# ---------------------------------------------------------------------------------- what an agent's token may see
+
+
+def may_read(agent: AgentName, message: Message, copies: Sequence[Delivery]) -> bool:
+    """Tell whether a message is the agent's own mail: it sent it, or had it in an inbox."""
+    return message.sender.agent == agent or any(copy.agent == agent and _arrived(copy) for copy in copies)
+
+
+def sees_copy(agent: AgentName, copy: Delivery) -> bool:
+    """Tell whether an agent sees what became of a copy: the sender sees all, a recipient its own."""
+    return copy.sender == agent or (copy.agent == agent and _arrived(copy))
+
+
+def _arrived(copy: Delivery) -> bool:
+    return copy.state not in KEPT_OUT
+
+
+def is_party(agent: AgentName, ticket: Ticket) -> bool:
+    """Tell whether an agent owes or is owed the answer."""
+    return agent in (ticket.asker, ticket.debtor)
+
+
+def seen_by(actor: Identity, owed: Sequence[Ticket]) -> Sequence[Ticket]:
+    """Return the debts of a scope as a gate shows them to whoever asks. All are counted; but of those that an agent's
+    token has no part in, it learns that they are there and who owes whom, and not what about."""
+    if not is_bound(actor):
+        return owed
+    return [t if is_party(actor.agent, t) else t._replace(subject=None, answer=None) for t in owed]
+
+
+def part_of(event: Event, deliveries: Collection[DeliveryId], tickets: Collection[TicketId]) -> Event:
+    """Return an event about several deliveries with only those that its reader may see."""
+    details = dict(event.details)
+    for name, visible in (("deliveries", deliveries), ("tickets", tickets)):
+        listed = details.get(name)
+        if isinstance(listed, Sequence) and not isinstance(listed, str):
+            details[name] = [item for item in listed if _id(item) in visible]
+    return event._replace(details=details)
+
+
+def _id(item: Json) -> Json:
+    return item.get("id") if isinstance(item, Mapping) else item

@@ -12,7 +12,7 @@ T = TypeVar("T")
 def known(value: T | None, name: str) -> T:
     """Return what an event must say."""
     if value is None:
-        raise Invalid(name, None, "it is missing")
+        raise Invalid(name, None, "an event says it")
     return value
 
 
@@ -21,6 +21,14 @@ def text(details: Mapping[str, Json], name: str) -> str:
     value = details.get(name)
     if not isinstance(value, str):
         raise Invalid(name, value, "it is not a text")
+    return value
+
+
+def count(details: Mapping[str, Json], name: str) -> int:
+    """Return a number of things."""
+    value = details.get(name)
+    if not isinstance(value, int) or isinstance(value, bool) or value < 0:
+        raise Invalid(name, value, "it is not a count")
     return value
 
 

@@ -8,6 +8,7 @@ CoveyError
 │   ├── IllegalMove         a move that the state table does not have
 │   ├── NotYours            only the recipient, the sender or the operator may do that
 │   ├── IdentityRefused     a wrong secret or token, or a name that needs one
+│   ├── BeyondToken         an agent's token is for that agent's own mail and name
 │   ├── HopsExhausted       the message was relayed as often as it may be
 │   ├── KindRule            request, response and notify each have their rules
 │   ├── NotAnswered         archiving a request that nobody answered
@@ -15,13 +16,21 @@ CoveyError
 │   ├── GateClosed          the scope still has debts
 │   ├── LabelAmbiguous      a label that several live sessions carry
 │   ├── SessionEnded        acting for a session that has ended
-│   └── FileOutsideRoots    a file part from a folder that was not declared
+│   ├── FileOutsideRoots    a file part from a folder that was not declared
+│   ├── ExportDamaged       an export that was cut off, changed, or is none
+│   ├── ExportNewer         an export in a form that only a newer Covey reads
+│   ├── ImportConflict      an export of which something is here already
+│   └── WouldOverwrite      a file or a space that is there would be written over
 ├── NotFound            what was named is not there
 │   ├── RecipientUnknown    no agent has that name
+│   ├── OrphanInbox         mail waits for a name that no agent has
 │   ├── MessageUnknown      no message has that id
+│   ├── MessagePruned       the message was closed and has been pruned
+│   ├── NumberUnknown       no message has that number for the agent
 │   ├── SessionUnknown      no session has that id
 │   ├── TicketUnknown       no ticket has that id
 │   ├── OfferUnknown        no offer has that id
+│   ├── TokenUnknown        no token has that id
 │   ├── DeliveryUnknown     the message was never delivered to that agent
 │   └── BlobMissing         the content of a file part is gone, or is not what it was
 └── Unavailable         the space can't answer now
@@ -31,6 +40,8 @@ CoveyError
     ├── StoreCorrupt        the file is damaged, or is not a Covey store
     ├── StoreNewer          written by a newer Covey
     ├── StoreClosed         used after it was closed
+    ├── SpaceInUse          other processes have the space open (retry when they have ended)
+    ├── BackupUnusable      a backup that is damaged, or is none
     └── ExtraMissing        an optional part of Covey is not installed
 
 `code` is stable: programs may depend on it. `advice` says what to do next.
@@ -81,7 +92,8 @@ class Invalid(Rejected):
 
     def __init__(self, what: str, value: object, rule: str) -> None:
         shown = _shown(value)
-        super().__init__(f"{what} {shown} is not valid: {rule}", what=what, value=shown, rule=rule)
+        fault = "is missing" if value is None else f"{shown} is not valid"
+        super().__init__(f"{what} {fault}: {rule}", what=what, value=shown, rule=rule)
         self.what = what
         self.rule = rule
 
@@ -138,6 +150,14 @@ class IdentityRefused(Rejected):
 
     def __init__(self, reason: str) -> None:
         super().__init__(f"identity refused: {reason}", reason=reason)
+
+
+class BeyondToken(Rejected):
+    code = "beyond-token"
+    advice = "Use the token of the agent that it concerns, or the operator's."
+
+    def __init__(self, agent: str, action: str) -> None:
+        super().__init__(f"{agent}'s token can't {action}", agent=agent, action=action)
 
 
 class HopsExhausted(Rejected):
@@ -209,6 +229,42 @@ class FileOutsideRoots(Rejected):
         super().__init__(f"{path} is outside the declared roots ({', '.join(roots) or 'none'})", path=path)
 
 
+class WouldOverwrite(Rejected):
+    code = "would-overwrite"
+    advice = "Choose another place, or say --replace; nothing was changed."
+
+    def __init__(self, place: str, reason: str) -> None:
+        super().__init__(f"{place} would be written over: {reason}", place=place, reason=reason)
+
+
+class ExportDamaged(Rejected):
+    code = "export-damaged"
+    advice = "Copy or make the export again, and import it again."
+
+    def __init__(self, line: int, reason: str) -> None:
+        super().__init__(f"line {line} of the export: {reason}", line=line, reason=reason)
+
+
+class ExportNewer(Rejected):
+    code = "export-newer"
+    advice = "Upgrade Covey; nothing was changed."
+
+    def __init__(self, version: int, known: int) -> None:
+        super().__init__(
+            f"the export has version {version} of its form, and this Covey knows up to {known}",
+            version=version,
+            known=known,
+        )
+
+
+class ImportConflict(Rejected):
+    code = "import-conflict"
+    advice = "Import it into a new space: an export is taken in whole or not at all."
+
+    def __init__(self, what: str, item: str) -> None:
+        super().__init__(f"{what} {item} is here already, and did not come with this export", what=what, id=item)
+
+
 class RecipientUnknown(NotFound):
     code = "messages-recipient-unknown"
     advice = "Check the name against the list of agents."
@@ -218,12 +274,40 @@ class RecipientUnknown(NotFound):
         super().__init__(f"no agent {recipient} is known here{hint}", recipient=recipient, closest=list(closest))
 
 
+class OrphanInbox(NotFound):
+    code = "messages-orphan-inbox"
+    advice = "`covey doctor` shows what waits there and how to mend it."
+
+    def __init__(self, agent: str, waiting: int) -> None:
+        super().__init__(
+            f"{waiting} message(s) wait for {agent}, and no agent has that name", agent=agent, waiting=waiting
+        )
+
+
 class MessageUnknown(NotFound):
     code = "message-unknown"
     advice = "Check the id; search finds messages by their words."
 
     def __init__(self, message_id: str) -> None:
         super().__init__(f"no message {message_id}", message_id=message_id)
+
+
+class MessagePruned(NotFound):
+    """Also for a message that is sent again: its id was accepted once, and is never accepted a second time."""
+
+    code = "message-pruned"
+    advice = "A backup from before may have it; a new message needs a new id."
+
+    def __init__(self, message_id: str) -> None:
+        super().__init__(f"message {message_id} was accepted, closed and pruned", message_id=message_id)
+
+
+class NumberUnknown(NotFound):
+    code = "number-unknown"
+    advice = "Look at the inbox for the numbers of what waits."
+
+    def __init__(self, number: str, agent: str) -> None:
+        super().__init__(f"{agent} has no message with the number {number}", number=number, agent=agent)
 
 
 class SessionUnknown(NotFound):
@@ -248,6 +332,14 @@ class OfferUnknown(NotFound):
 
     def __init__(self, offer: str) -> None:
         super().__init__(f"no offer {offer}", offer=offer)
+
+
+class TokenUnknown(NotFound):
+    code = "token-unknown"
+    advice = "List the tokens for their ids."
+
+    def __init__(self, token_id: str) -> None:
+        super().__init__(f"no token {token_id}", token=token_id)
 
 
 class DeliveryUnknown(NotFound):
@@ -318,6 +410,23 @@ class StoreClosed(Unavailable):
 
     def __init__(self) -> None:
         super().__init__("the store is closed")
+
+
+class SpaceInUse(Unavailable):
+    code = "space-in-use"
+    advice = "End what uses it, then try again; nothing was changed."
+
+    def __init__(self, path: str, who: str) -> None:
+        super().__init__(f"{path} is in use: {who}", path=path, who=who)
+
+
+class BackupUnusable(Unavailable):
+    code = "backup-unusable"
+    retryable = False
+    advice = "Use another backup; nothing was changed."
+
+    def __init__(self, path: str, reason: str) -> None:
+        super().__init__(f"{path} is damaged or is not a backup of Covey: {reason}", path=path, reason=reason)
 
 
 class ExtraMissing(Unavailable):

@@ -20,6 +20,13 @@ class Action(StrEnum):
     MESSAGE_SENT = "message.sent"
     """Details: one entry for each delivery (id, inbox, state, reason), and the ids of the tickets it opened."""
     MESSAGE_SWEPT = "task-swept"
+    MESSAGES_PRUNED = "messages.pruned"
+    """The tombstone of what was closed and is gone, with its events. Details: how many messages, deliveries, tickets,
+    offers and events; the first and the last id, and the fingerprint of all ids."""
+    SPACE_IMPORTED = "space.imported"
+    """Details: the hash of the export, when it was made, the position up to which it is complete, and its records."""
+    SPACE_RESTORED = "space.restored"
+    """Details: when its backup was made, and the position up to which that is complete."""
     DELIVERY_MOVED = "delivery.moved"
     """Details: delivery, from, move, to, reason."""
     DELIVERY_PLACED = "delivery.placed"
@@ -40,6 +47,8 @@ class Action(StrEnum):
     TOKEN_CREATED = "token.created"
     TOKEN_REVOKED = "token.revoked"
     SETTING_CHANGED = "setting.changed"
+    SPACE_MENDED = "space.mended"
+    """Somebody let the doctor mend a finding. Details: its code, what it was and what it was about."""
 
 
 class Event(NamedTuple):

@@ -29,7 +29,7 @@ Topic = NewType("Topic", str)
 
 JOURNAL_TOPIC = Topic("journal")
 
-_TRACEPARENT = re.compile(r"[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}")
+_TRACEPARENT = r"[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}"  # not compiled here: few programs meet one
 _MESSAGE = re.compile(r"[0-9]{13}-[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 
 
@@ -56,7 +56,7 @@ def parse_correlation_id(text: object) -> str:
 
 def parse_traceparent(text: object) -> str:
     """Return `text` as the context of a distributed trace (W3C traceparent)."""
-    if not isinstance(text, str) or not _TRACEPARENT.fullmatch(text):
+    if not isinstance(text, str) or not re.fullmatch(_TRACEPARENT, text):
         raise Invalid("traceparent", text, "use <version>-<trace id>-<parent id>-<flags> in hex")
     return text
 
@@ -71,6 +71,16 @@ def parse_offer_id(text: object) -> OfferId:
 def delivery_id(message_id: MessageId, n: int) -> DeliveryId:
     """Return the id of the `n`-th copy of a message."""
     return DeliveryId(f"{message_id}.{n}")
+
+
+def delivery_message(delivery: DeliveryId) -> MessageId:
+    """Return the message that a delivery is a copy of."""
+    return MessageId(delivery.rpartition(".")[0])
+
+
+def ticket_message(ticket: TicketId) -> MessageId:
+    """Return the request that a ticket is for."""
+    return MessageId(ticket.partition("@")[0])
 
 
 def ticket_id(message_id: MessageId, debtor: AgentName) -> TicketId:

@@ -6,6 +6,9 @@ from typing import Final
 MAX_ENVELOPE_BYTES: Final = 1024 * 1024
 """A message on the wire, all parts inline; what is larger travels as a file part."""
 
+MAX_DIALOGUE_BODY_BYTES: Final = 256 * 1024
+"""The text of a message that a loop of agents sends; it may be empty."""
+
 INITIAL_HOPS: Final = 3
 """How often a message may travel; the first send counts."""
 
@@ -17,6 +20,9 @@ UNREGISTERED_WAIT: Final = timedelta(minutes=10)
 
 PRESENCE_LEASE: Final = timedelta(seconds=60)
 """How long a session that is known by its heartbeat alone stays live without one."""
+
+RECHECK_SECONDS: Final = 2.0
+"""How long a waiter that heard nothing sleeps before it looks for itself."""
 
 DEFAULT_INBOX_CAPACITY: Final = 10_000
 """How many deliveries may wait in one inbox unless its owner says otherwise."""
@@ -38,3 +44,12 @@ MAX_LEASE: Final = timedelta(days=366)
 
 MAX_CARD_CHARS: Final = 64 * 1024
 """All texts of a card together."""
+
+ATTENTION_BUDGET: Final = 8_000
+"""How many characters of mail one turn shows unless the reader says otherwise: some 2,000 tokens."""
+
+MIN_ATTENTION_BUDGET: Final = 2_500
+"""Room for the frame, for what it says besides, and for a good part of one message, whatever is in it."""
+
+MAX_SHOWN: Final = 64
+"""How many messages one turn shows at most."""

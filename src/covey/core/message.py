@@ -30,6 +30,11 @@ class Kind(StrEnum):
     """Tells how a task or a request fares."""
 
 
+def asks_something(kind: Kind, expects_reply: bool) -> bool:
+    """Tell whether a message wants more than to be read."""
+    return expects_reply or kind is Kind.TASK
+
+
 class Callback(NamedTuple):
     """The conversation that a result belongs to."""
 

@@ -1,16 +1,16 @@
 """The replay: what deliveries, tickets and sessions must be if the journal tells the truth."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from covey.core.account import DeliveryAccount, SessionAccount, TicketAccount
 from covey.core.debt import opening
 from covey.core.delivery import MOVES, DeliveryState, Move
-from covey.core.details import entries, known, text, text_or_none, texts
+from covey.core.details import count, entries, known, text, text_or_none, texts
 from covey.core.disagreement import Disagreement
 from covey.core.errors import IllegalMove, Invalid
 from covey.core.event import Action, Event
 from covey.core.evidence import EvidenceGrade, better
-from covey.core.ids import DeliveryId, InboxId, MessageId, SessionId, TicketId, inbox_session
+from covey.core.ids import DeliveryId, InboxId, MessageId, SessionId, TicketId, delivery_message, inbox_session
 from covey.core.names import AgentName
 from covey.core.ticket import TICKET_MOVES, TicketMove, TicketState, Trouble
 
@@ -25,12 +25,17 @@ class Replay:
         """The deliveries of each message, in the order of acceptance."""
         self.deliveries: dict[DeliveryId, DeliveryAccount] = {}
         self.tickets: dict[TicketId, TicketAccount] = {}
+        self.pruned = 0
+        """How many messages have left the ledger, and their events the journal."""
+        self.absent: dict[MessageId, Disagreement] = {}
+        """The messages that an offer showed and no event tells of: a fault, unless they were pruned."""
         self.faults: list[Disagreement] = []
         self._steps = {
             Action.AGENT_REGISTERED: self._registered,
             Action.SESSION_JOINED: self._joined,
             Action.SESSION_ENDED: self._ended,
             Action.MESSAGE_SENT: self._sent,
+            Action.MESSAGES_PRUNED: self._pruned,
             Action.DELIVERY_MOVED: self._moved,
             Action.DELIVERY_PLACED: self._placed,
             Action.DELIVERY_ARCHIVED: self._archived,
@@ -50,8 +55,7 @@ class Replay:
         try:
             step(event)
         except (IllegalMove, Invalid, KeyError, ValueError) as fault:
-            place = f"{event.position} ({event.action})"
-            self.faults.append(Disagreement("event", place, "one that follows from those before", str(fault)))
+            self.faults.append(_does_not_follow(event, str(fault)))
 
     def _registered(self, event: Event) -> None:
         self.agents.add(known(event.agent, "agent"))
@@ -78,6 +82,9 @@ class Replay:
         for ticket_id in tickets:
             self._open(TicketId(ticket_id), copies)
 
+    def _pruned(self, event: Event) -> None:
+        self.pruned += count(event.details, "messages")
+
     def _moved(self, event: Event) -> None:
         delivery_id, account = self._delivery(text(event.details, "delivery"))
         move = Move(text(event.details, "move"))
@@ -100,8 +107,7 @@ class Replay:
                 self.deliveries[delivery_id] = account._replace(is_archived=True)
 
     def _offered(self, event: Event) -> None:
-        for item in texts(event.details, "deliveries"):
-            delivery_id, account = self._delivery(item)
+        for delivery_id, account in self._shown(event):
             # What was in context before stays so while it is shown again.
             if account.state is not DeliveryState.IN_CONTEXT:
                 _check_queued(account.state, Move.OFFER)
@@ -109,8 +115,7 @@ class Replay:
 
     def _evidence(self, event: Event) -> None:
         grade = EvidenceGrade(text(event.details, "grade"))
-        for item in texts(event.details, "deliveries"):
-            delivery_id, account = self._delivery(item)
+        for delivery_id, account in self._shown(event):
             self.deliveries[delivery_id] = account._replace(grade=better(account.grade, grade))
 
     def _ticket_opened(self, event: Event) -> None:
@@ -162,9 +167,24 @@ class Replay:
         delivery_id = DeliveryId(item)
         return delivery_id, self.deliveries[delivery_id]
 
+    def _shown(self, event: Event) -> Iterator[tuple[DeliveryId, DeliveryAccount]]:
+        """Go through what an offer showed, without what is gone: it showed mail of several threads."""
+        for item in texts(event.details, "deliveries"):
+            delivery_id = DeliveryId(item)
+            message_id = delivery_message(delivery_id)
+            if message_id in self.messages:
+                yield self._delivery(item)
+            else:
+                self.absent.setdefault(message_id, _does_not_follow(event, item))
+
     def _ticket(self, event: Event) -> tuple[TicketId, TicketAccount]:
         ticket_id = TicketId(text(event.details, "ticket"))
         return ticket_id, self.tickets[ticket_id]
+
+
+def _does_not_follow(event: Event, found: str) -> Disagreement:
+    place = f"{event.position} ({event.action})"
+    return Disagreement("event", place, "one that follows from those before", found)
 
 
 def _agree(event: Event, name: str, expected: str) -> None:

@@ -12,13 +12,15 @@ from covey.core.session_key import SessionKey
 
 class SessionKind(StrEnum):
     ATTACHED = "attached"
-    """A process holds a lock that the kernel drops when it dies."""
+    """A process holds a lock that the kernel drops when it dies. Where that process works for a client, the session
+    outlives it by the lease, so that it can be started again; but never the client."""
 
     CLIENT = "client"
     """Bound to a client's process id and start time; each hook and tool call touches it."""
 
     LEASED = "leased"
-    """Known by its heartbeat alone: no lock and no process that this machine can see."""
+    """Known by its heartbeat: there is no process of it that this machine can see. It may come through a server, and
+    does not outlive the server's lock."""
 
 
 class Activity(StrEnum):
@@ -27,11 +29,22 @@ class Activity(StrEnum):
 
 
 class Holder(NamedTuple):
-    """What keeps a session alive: a lock's name, or a process by id and start."""
+    """What keeps a session alive: a lock's name, a process by id and start, or both: the lock of the MCP server that
+    acts for a session, and the process of the client that started the server."""
 
     lock: str | None = None
     pid: int | None = None
     started: str | None = None
+
+    @property
+    def server(self) -> "Holder | None":
+        """The lock alone."""
+        return None if self.lock is None else Holder(lock=self.lock)
+
+    @property
+    def process(self) -> "Holder | None":
+        """The process alone."""
+        return None if self.pid is None else Holder(pid=self.pid, started=self.started)
 
 
 class Session(NamedTuple):
@@ -49,6 +62,9 @@ class Session(NamedTuple):
     capacity: Capacity = DEFAULT_CAPACITY
     ended_at: datetime | None = None
     end_reason: str | None = None
+    hooked_at: datetime | None = None
+    """When a hook of its client first came by; None where the client has no hooks. They show mail at better places than
+    results of tools are."""
 
     @property
     def inbox(self) -> InboxId:

@@ -8,7 +8,7 @@ from covey.core.ids import SessionId
 from covey.core.names import AgentName, parse_agent_name
 
 _UUID = r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
-_KEY = re.compile(
+_KEY = (  # not compiled here: few programs meet one
     rf"agent:(?P<agent>[A-Za-z0-9_-]{{1,64}}):"
     rf"(?:main(?::(?P<main>{_UUID}))?|(?P<children>subagent:{_UUID}(?::subagent:{_UUID})*))"
 )
@@ -57,7 +57,7 @@ def main_key(agent: AgentName, other: SessionId | None = None) -> SessionKey:
 
 def parse_session_key(text: object) -> SessionKey:
     """Return `text` as a session key."""
-    match = _KEY.fullmatch(text) if isinstance(text, str) else None
+    match = re.fullmatch(_KEY, text) if isinstance(text, str) else None
     if match is None:
         raise Invalid("session key", text, "use agent:<name>:main or agent:<name>:subagent:<uuid>")
     agent = parse_agent_name(match["agent"])

@@ -1,10 +1,16 @@
 """Names that are close to a mistyped one."""
 
 from collections.abc import Iterable, Sequence
+from typing import Final
+
+LONGEST: Final = 100
+"""What is longer is no mistyped name, and would take long to compare."""
 
 
 def closest(wanted: str, known: Iterable[str], limit: int = 3) -> Sequence[str]:
     """Return the known names within a few edits of `wanted`, nearest first."""
+    if len(wanted) > LONGEST:
+        return ()
     far = max(1, len(wanted) // 3)
     scored = sorted((edits(wanted.lower(), name.lower()), name) for name in known)
     return [name for distance, name in scored[:limit] if distance <= far]

@@ -64,6 +64,7 @@ async def place(act: Act, delivery: Delivery, inbox: InboxId) -> Delivery:
         inbox=inbox,
     )
     act.tx.ring(inbox_topic(inbox))
+    act.tx.ring(message_topic(delivery.message_id))
     return after
 
 
@@ -115,6 +116,7 @@ async def pass_debt(act: Act, ticket: Ticket, question: Ticket | None) -> None:
         ticket=ticket.id,
         awaits=question.id if question else None,
     )
+    act.tx.ring(message_topic(ticket.message_id))
 
 
 async def trouble(act: Act, ticket: Ticket, why: Trouble) -> Ticket:

@@ -9,7 +9,7 @@ from covey.ports.clock import Clock
 from covey.ports.presence import Liveness
 from covey.ports.store import Store, Transaction
 from covey.services.act import Act, place
-from covey.services.directory import own_session
+from covey.services.known import own_session
 from covey.services.presence import live_sessions
 from covey.services.steady import SteadyLiveness
 

@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from covey.core.authority import check_recipient, check_sender
-from covey.core.delivery import WAITING, DeliveryState, Move, state_at
-from covey.core.errors import AlreadyArchived, DeliveryUnknown, Invalid, NotAnswered, TicketUnknown
+from covey.core.authority import check_force, check_recipient, check_sender, check_sweep, seen_by
+from covey.core.delivery import WAITING, Delivery, DeliveryState, Move, state_at
+from covey.core.errors import AlreadyArchived, DeliveryUnknown, Invalid, NotAnswered, NumberUnknown, TicketUnknown
 from covey.core.event import Action
 from covey.core.gate import Verdict, verdict
 from covey.core.identity import Identity
@@ -17,7 +17,10 @@ from covey.ports.clock import Clock
 from covey.ports.ledger import MessageFilter
 from covey.ports.store import Store, Transaction
 from covey.services.act import Act, journal, shift, shift_ticket
-from covey.services.mail import known_message, not_for
+from covey.services.known import known_message
+from covey.services.looking import Item
+from covey.services.mail import not_for
+from covey.services.unarchived import numbered, unarchived
 
 
 class Swept(NamedTuple):
@@ -65,6 +68,25 @@ class Dialogue:
             return await tx.tickets.owed_to(agent)
 
         return await self._store.read(operation)
+
+    async def unarchived(self, agent: AgentName) -> Sequence[Item]:
+        """Return what an agent has not put away, by seq: what waits for it, and what it owes, answered or not."""
+
+        async def operation(tx: Transaction) -> Sequence[Item]:
+            return await unarchived(tx, agent, self._clock.now())
+
+        return await self._store.read(operation, is_long=True)
+
+    async def numbered(self, agent: AgentName, number: int) -> Delivery:
+        """Return what an agent knows by a number, also where it was handled; NumberUnknown where there is nothing."""
+
+        async def operation(tx: Transaction) -> Delivery:
+            delivery = await numbered(tx, agent, number, self._clock.now())
+            if delivery is None:
+                raise NumberUnknown(str(number), agent)
+            return delivery
+
+        return await self._store.read(operation, is_long=True)
 
     async def ticket(self, ticket: TicketId) -> Ticket:
         """Return a ticket."""
@@ -140,11 +162,13 @@ class Dialogue:
 
         async def operation(tx: Transaction) -> Swept:
             act = Act(tx, actor, self._clock.now())
-            judged = verdict(scope, await tx.tickets.owed_in(scope))
+            judged = verdict(scope, seen_by(actor, await tx.tickets.owed_in(scope)))
             if not judged.passed and force_because is not None:
                 judged = await _force(act, scope, force_because)
             judged.check()
-            for delivery in await tx.deliveries.unsettled_in(scope):
+            unsettled = await tx.deliveries.unsettled_in(scope)
+            check_sweep(actor, unsettled)
+            for delivery in unsettled:
                 await shift(act, delivery, Move.SETTLE, "swept")
             moved = await tx.messages.sweep(scope)
             await journal(act, Action.MESSAGE_SWEPT, scope=scope, moved=moved)
@@ -155,6 +179,7 @@ class Dialogue:
 
 async def _force(act: Act, scope: Scope, why: str) -> Verdict:
     judged = verdict(scope, await act.tx.tickets.owed_in(scope), forced=True)
+    check_force(act.actor, judged.owed)
     await journal(
         act, Action.GATE_FORCED, agent=act.actor.agent, scope=scope, why=why, over=[t.id for t in judged.owed]
     )

@@ -1,30 +1,34 @@
 """The directory: agents with their cards, sessions that join and leave, who is idle, busy or offline."""
 
-import hashlib
 from collections.abc import Sequence
 from datetime import datetime, timedelta
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
+from covey.core.authority import check_as, check_card_change
 from covey.core.capacity import Capacity
 from covey.core.card import Agent, Card, Presence, check_card
-from covey.core.errors import IdentityRefused, LabelAmbiguous, RecipientUnknown, SessionEnded, SessionUnknown
+from covey.core.errors import IdentityRefused, LabelAmbiguous, RecipientUnknown, SessionUnknown
 from covey.core.event import Action
 from covey.core.identity import Grade, Identity
 from covey.core.ids import SessionId
 from covey.core.limits import PRESENCE_LEASE
 from covey.core.names import RESERVED, AgentName, Label, automatic_name
+from covey.core.secret import hash_secret
 from covey.core.session import Activity, Holder, Session, SessionKind
 from covey.core.session_key import SessionKey, main_key
-from covey.core.similar import closest
 from covey.ports.clock import Clock, Ids
 from covey.ports.presence import Liveness
 from covey.ports.store import Store, Transaction
 from covey.services.act import Act, journal
 from covey.services.early import take_up
+from covey.services.known import known_agent, own_session
 from covey.services.leases import renew
-from covey.services.presence import adopt, end_session, is_live, live_sessions
+from covey.services.presence import Leftovers, adopt, end_session, is_live, live_sessions
 
 NEXT_AUTOMATIC_NAME = "next-automatic-name"
+
+FRESH: Final = 0.25
+"""For this part of a session's lease a sign of life needs no other one after it."""
 
 
 class JoinRequest(NamedTuple):
@@ -45,16 +49,26 @@ class JoinRequest(NamedTuple):
     lease: timedelta = PRESENCE_LEASE
 
 
+class Minted(NamedTuple):
+    """What a new session is known by, and what keeps it alive."""
+
+    session_id: SessionId
+    secret: str
+    holder: Holder
+
+
 class Joined(NamedTuple):
     """A new session, the secret that proves it, and how much parked mail it adopted."""
 
     session: Session
     secret: str
     adopted: int
+    grade: Grade = Grade.SESSION
+    """TOKEN where its agent's token let it join."""
 
     @property
     def identity(self) -> Identity:
-        return Identity(self.session.agent, self.session.id, Grade.SESSION)
+        return Identity(self.session.agent, self.session.id, self.grade)
 
 
 class AgentView(NamedTuple):
@@ -71,73 +85,94 @@ class AgentView(NamedTuple):
 
 
 class Directory:
-    def __init__(self, store: Store, clock: Clock, ids: Ids, liveness: Liveness) -> None:
+    """With a `holder`, sessions join by its token: they are its agent's, and of that grade."""
+
+    def __init__(
+        self, store: Store, clock: Clock, ids: Ids, liveness: Liveness, holder: Identity | None = None
+    ) -> None:
         self._store = store
         self._clock = clock
         self._ids = ids
         self._liveness = liveness
+        self._holder = holder
 
     async def register(self, name: AgentName, card: Card, actor: Identity) -> Agent:
         """Make an agent known, or change its card. Without a session it is offline, and reachable."""
         check_free(name)
+        check_as(actor, name, "register")
 
         async def operation(tx: Transaction) -> Agent:
-            return await _register(Act(tx, actor, self._clock.now()), name, card)
+            return await enrol(Act(tx, actor, self._clock.now()), name, card)
 
         return await self._store.commit(operation)
 
     async def join(self, wish: JoinRequest) -> Joined:
         """Start a session. It adopts the mail that is parked with its agent."""
-        session_id = wish.session_id or self._ids.session_id()
-        secret = self._ids.secret()
-        holder = self._holder(wish)
+        minted = self.mint(wish, self._process(wish))
 
         async def operation(tx: Transaction) -> Joined:
-            now = self._clock.now()
-            name = wish.name or await _next_automatic_name(tx)
-            check_free(name)
-            actor = Identity(name, session_id, Grade.SESSION)
-            act = Act(tx, actor, now)
-            agent = await tx.agents.get(name)
-            if agent is None or (wish.card is not None and wish.card != agent.card):
-                agent = await _register(act, name, wish.card or Card())
-            live = await live_sessions(act, name, self._liveness)
-            if await tx.sessions.get(session_id) is not None:
-                raise IdentityRefused(f"the session id {session_id} has been used before")
-            session = Session(
-                id=session_id,
-                key=_key(name, session_id, wish.parent, live),
-                agent=name,
-                kind=wish.kind,
-                holder=holder,
-                secret_hash=hash_secret(secret),
-                joined_at=now,
-                seen_at=now,
-                lease=wish.lease,
-                label=wish.label,
-                capacity=wish.capacity or agent.card.capacity,
-            )
-            await tx.sessions.put(session)
-            await journal(
-                act, Action.SESSION_JOINED, agent=name, session=session.id, key=str(session.key), kind=str(session.kind)
-            )
-            await take_up(act, session)
-            return Joined(session, secret, await adopt(act, session))
+            return await self.admit(tx, wish, minted)
 
         return await self._store.commit(operation, is_long=True)
 
-    async def leave(self, actor: Identity, reason: str = "left") -> None:
-        """End the actor's session. Leaving twice does nothing."""
+    def mint(self, wish: JoinRequest, holder: Holder) -> Minted:
+        """Return what a new session is known by; made before the operation that begins it, which may run again."""
+        return Minted(wish.session_id or self._ids.session_id(), self._ids.secret(), holder)
 
-        async def operation(tx: Transaction) -> None:
+    async def admit(self, tx: Transaction, wish: JoinRequest, minted: Minted) -> Joined:
+        """Begin a session within a transaction."""
+        now = self._clock.now()
+        grade = Grade.SESSION if self._holder is None else Grade.TOKEN
+        name = wish.name or (self._holder.agent if self._holder else await _next_automatic_name(tx))
+        check_free(name)
+        if self._holder is not None:
+            check_as(self._holder, name, "join as")
+        act = Act(tx, Identity(name, minted.session_id, grade), now)
+        agent = await tx.agents.get(name)
+        if agent is None or (wish.card is not None and wish.card != agent.card):
+            agent = await enrol(act, name, wish.card or Card())
+        live = await live_sessions(act, name, self._liveness)
+        if await tx.sessions.get(minted.session_id) is not None:
+            raise IdentityRefused(f"the session id {minted.session_id} has been used before")
+        session = Session(
+            id=minted.session_id,
+            key=_key(name, minted.session_id, wish.parent, live),
+            agent=name,
+            kind=wish.kind,
+            holder=minted.holder,
+            secret_hash=hash_secret(minted.secret),
+            joined_at=now,
+            seen_at=now,
+            lease=wish.lease,
+            label=wish.label,
+            capacity=wish.capacity or agent.card.capacity,
+        )
+        await tx.sessions.put(session)
+        await journal(
+            act, Action.SESSION_JOINED, agent=name, session=session.id, key=str(session.key), kind=str(session.kind)
+        )
+        await take_up(act, session)
+        return Joined(session, minted.secret, await adopt(act, session), grade)
+
+    async def leave(
+        self, actor: Identity, reason: str = "left", session_id: SessionId | None = None
+    ) -> Leftovers | None:
+        """End the actor's session, or another one of its agent's; return what it left. Leaving twice does nothing, and
+        is None."""
+        leaving = session_id or actor.session
+
+        async def operation(tx: Transaction) -> Leftovers | None:
             act = Act(tx, actor, self._clock.now())
-            session = await tx.sessions.get(actor.session) if actor.session else None
+            session = await tx.sessions.get(leaving) if leaving else None
             if session is None or session.has_ended:
-                return
-            live = await live_sessions(act, session.agent, self._liveness)
-            await end_session(act, session, reason, [s for s in live if s.id != session.id])
+                return None
+            if session.agent != actor.agent and not actor.is_operator:
+                raise IdentityRefused(f"session {session.id} is {session.agent}'s, not {actor.agent}'s")
+            others = [s for s in await tx.sessions.of_agent(session.agent) if s.id != session.id]
+            siblings = [other for other in others if is_live(other, self._liveness, act.now)]
+            return await end_session(act, session, reason, siblings)
 
-        await self._store.commit(operation, is_long=True)
+        return await self._store.commit(operation, is_long=True)
 
     async def set_activity(self, actor: Identity, activity: Activity) -> None:
         """Say that the actor's session is idle or busy."""
@@ -180,26 +215,37 @@ class Directory:
 
         await self._store.commit(operation)
 
+    async def touch(self, actor: Identity) -> None:
+        """Show a sign of life where the last one is not fresh: what a program does that lives for one call only."""
+
+        async def operation(tx: Transaction) -> bool:
+            session = await own_session(tx, actor)
+            return self._clock.now() - session.seen_at >= session.lease * FRESH
+
+        if await self._store.read(operation):
+            await self.heartbeat(actor)
+
     async def agents(self) -> Sequence[AgentView]:
         """Return every agent as it is now, by name. Looking changes nothing."""
 
         async def operation(tx: Transaction) -> Sequence[AgentView]:
-            now = self._clock.now()
-            sessions: dict[AgentName, list[Session]] = {}
-            for session in await tx.sessions.current():
-                if is_live(session, self._liveness, now):
-                    sessions.setdefault(session.agent, []).append(session)
-            return [view_of(agent, sessions.get(agent.name, ())) for agent in await tx.agents.all()]
+            return await agents_now(tx, self._liveness, self._clock.now())
 
         return await self._store.read(operation, is_long=True)
+
+    async def names(self) -> Sequence[AgentName]:
+        """Return the names of all agents, without asking who is live."""
+
+        async def operation(tx: Transaction) -> Sequence[AgentName]:
+            return [agent.name for agent in await tx.agents.all()]
+
+        return await self._store.read(operation)
 
     async def agent(self, name: AgentName) -> AgentView:
         """Return one agent as it is now."""
 
         async def operation(tx: Transaction) -> AgentView:
-            agent = await tx.agents.get(name)
-            if agent is None:
-                raise RecipientUnknown(name, closest(name, [known.name for known in await tx.agents.all()]))
+            agent = await known_agent(tx, name)
             now = self._clock.now()
             return view_of(agent, [s for s in await tx.sessions.of_agent(name) if is_live(s, self._liveness, now)])
 
@@ -230,7 +276,7 @@ class Directory:
 
         return await self._store.read(operation)
 
-    def _holder(self, wish: JoinRequest) -> Holder:
+    def _process(self, wish: JoinRequest) -> Holder:
         if wish.kind is SessionKind.ATTACHED:
             return self._liveness.hold()
         if wish.kind is SessionKind.LEASED:
@@ -241,14 +287,13 @@ class Directory:
         return holder
 
 
-async def own_session(tx: Transaction, actor: Identity) -> Session:
-    """Return the session the actor acts from; SessionEnded where it is over."""
-    session = await tx.sessions.get(actor.session) if actor.session else None
-    if session is None:
-        raise SessionUnknown(actor.session or "of " + actor.agent)
-    if session.has_ended:
-        raise SessionEnded(session.id, session.end_reason or "left")
-    return session
+async def agents_now(tx: Transaction, liveness: Liveness, now: datetime) -> Sequence[AgentView]:
+    """Return every agent as it is now, by name."""
+    sessions: dict[AgentName, list[Session]] = {}
+    for session in await tx.sessions.current():
+        if is_live(session, liveness, now):
+            sessions.setdefault(session.agent, []).append(session)
+    return [view_of(agent, sessions.get(agent.name, ())) for agent in await tx.agents.all()]
 
 
 def view_of(agent: Agent, sessions: Sequence[Session]) -> AgentView:
@@ -271,14 +316,11 @@ def check_free(name: AgentName) -> None:
         raise IdentityRefused(f"the name {name} is reserved")
 
 
-def hash_secret(secret: str) -> str:
-    """Return what is stored of a secret."""
-    return hashlib.sha256(secret.encode()).hexdigest()
-
-
-async def _register(act: Act, name: AgentName, card: Card) -> Agent:
+async def enrol(act: Act, name: AgentName, card: Card) -> Agent:
+    """Make an agent known, or change its card."""
     card = check_card(card)  # one that can't be read again would keep everyone out
     known = await act.tx.agents.get(name)
+    check_card_change(act.actor, known.card if known else Card(), card)
     agent = known._replace(card=card) if known else Agent(name, card, act.now)
     await act.tx.agents.put(agent)
     await journal(act, Action.AGENT_REGISTERED, agent=name, description=card.description)

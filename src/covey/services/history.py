@@ -1,13 +1,23 @@
 """History: the journal from a position on, and messages by their words."""
 
+import sys
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
-from covey.core.event import Event
+from covey.core.delivery import Delivery, DeliveryState
+from covey.core.details import texts
+from covey.core.event import Action, Event
+from covey.core.ids import MessageId
 from covey.core.message import Message
+from covey.core.names import AgentName
+from covey.core.ticket import Ticket
 from covey.ports.journal import EventFilter
+from covey.ports.ledger import MessageFilter
 from covey.ports.search import Search
 from covey.ports.store import Store, Transaction
+from covey.services.known import known_message
+
+ALL: Final = sys.maxsize
 
 
 class Found(NamedTuple):
@@ -15,6 +25,16 @@ class Found(NamedTuple):
 
     message: Message
     snippet: str
+
+
+class Ledger(NamedTuple):
+    """All that is known of one message."""
+
+    message: Message
+    deliveries: Sequence[Delivery]
+    tickets: Sequence[Ticket]
+    events: Sequence[Event]
+    """What happened to it, by position: its own events, and the offers and the evidence that name its deliveries."""
 
 
 class History:
@@ -38,12 +58,39 @@ class History:
 
         return await self._store.read(operation)
 
-    async def search(self, words: str, limit: int = 20) -> Sequence[Found]:
-        """Return the messages that have all the words, best first."""
-        hits = await self._search.find(words, limit)
+    async def ledger(self, message_id: MessageId) -> Ledger:
+        """Return the ledger of a message: each delivery and debt, and how they came to be where they are."""
+
+        async def operation(tx: Transaction) -> Ledger:
+            message = await known_message(tx, message_id)
+            deliveries = await tx.deliveries.of_message(message_id)
+            own = await tx.journal.read(0, ALL, EventFilter(message_id=message_id))
+            events = {event.position: event for event in own}
+            ids = {delivery.id for delivery in deliveries}
+            for agent in _shown_to(deliveries, own):
+                for action in (Action.OFFER_MADE, Action.EVIDENCE):
+                    # They are about all that was shown together, so they are not filed under one message.
+                    wanted = EventFilter(agent=agent, action=action)
+                    shown = await tx.journal.read(own[0].position if own else 0, ALL, wanted)
+                    events |= {e.position: e for e in shown if ids & set(texts(e.details, "deliveries"))}
+            tickets = await tx.tickets.of_message(message_id)
+            return Ledger(message, deliveries, tickets, [events[position] for position in sorted(events)])
+
+        return await self._store.read(operation, is_long=True)
+
+    async def search(self, words: str, limit: int = 20, wanted: MessageFilter | None = None) -> Sequence[Found]:
+        """Return the messages that have all the words and fit, best first."""
+        hits = await self._search.find(words, limit, wanted)
 
         async def operation(tx: Transaction) -> Sequence[Found]:
             found = [(await tx.messages.get(hit.message_id), hit.snippet) for hit in hits]
             return [Found(message, snippet) for message, snippet in found if message is not None]
 
         return await self._store.read(operation)
+
+
+def _shown_to(deliveries: Sequence[Delivery], events: Sequence[Event]) -> set[AgentName]:
+    """Return the agents whose models were shown a copy, as far as its records and its own events tell."""
+    now = {d.agent for d in deliveries if d.grade is not None or d.state is DeliveryState.OFFERED}
+    before = {event.agent for event in events if event.details.get("from") == DeliveryState.OFFERED}
+    return {agent for agent in now | before if agent is not None}

@@ -1,30 +1,48 @@
 """Identities: secrets of sessions and tokens, and the grade that each gives."""
 
 from collections.abc import Sequence
+from datetime import timedelta
+from typing import Final, NamedTuple
 
-from covey.core.errors import IdentityRefused, SessionEnded
+from covey.core.authority import check_as, check_whole, claim
+from covey.core.errors import IdentityRefused, SessionEnded, TokenUnknown, Unavailable
 from covey.core.event import Action
 from covey.core.identity import Grade, Identity
 from covey.core.ids import SessionId
 from covey.core.names import OPERATOR, RESERVED, AgentName
-from covey.core.token import Token
+from covey.core.secret import hash_secret
+from covey.core.times import format_instant
+from covey.core.token import Token, TokenId, check_token, token_from, token_id
 from covey.ports.clock import Clock, Ids
 from covey.ports.store import Store, Transaction
 from covey.services.act import Act, journal
-from covey.services.directory import hash_secret
+from covey.services.known import known_agent
+
+USE_STEP: Final = timedelta(hours=1)
+"""How long the use of a token is not written down again."""
+
+
+class Revoked(NamedTuple):
+    """A token that no longer works, and whether it worked until now."""
+
+    token: Token
+    is_new: bool
 
 
 class Identities:
-    def __init__(self, store: Store, clock: Clock, ids: Ids) -> None:
+    """With a `holder`, only that agent's identities are given out, and no tokens are made, listed or revoked."""
+
+    def __init__(self, store: Store, clock: Clock, ids: Ids, holder: Identity | None = None) -> None:
         self._store = store
         self._clock = clock
         self._ids = ids
+        self._holder = holder
 
     def claim(self, name: AgentName) -> Identity:
-        """Return an identity that nobody checked. The operator and the space can't be claimed."""
-        if name in RESERVED:
-            raise IdentityRefused(f"{name} can't be claimed: only a token makes an operator")
-        return Identity(name, None, Grade.CLAIMED)
+        """Return an identity that nobody checked."""
+        if self._holder is not None:
+            check_as(self._holder, name, "act as")
+        return claim(name)
 
     async def by_secret(self, session_id: SessionId, secret: str) -> Identity:
         """Return the identity of a session to whoever knows its secret."""
@@ -33,56 +51,103 @@ class Identities:
             session = await tx.sessions.get(session_id)
             if session is None or session.secret_hash != hash_secret(secret):
                 raise IdentityRefused("there is no such session, or the secret is wrong")
+            if self._holder is not None:
+                check_as(self._holder, session.agent, "act as")
             if session.has_ended:
                 raise SessionEnded(session_id, session.end_reason or "left")
             return Identity(session.agent, session.id, Grade.SESSION)
 
         return await self._store.read(operation)
 
-    async def by_token(self, token: str) -> Identity:
-        """Return the identity that a token stands for."""
+    async def by_token(self, secret: str) -> Identity:
+        """Return the identity that a token stands for. It is found by its hash, so how long that takes tells nothing.
+        IdentityRefused where it is malformed, unknown or revoked."""
+        token_hash = hash_secret(check_token(secret))
 
-        async def operation(tx: Transaction) -> Identity:
-            found = await tx.tokens.get(hash_secret(token))
-            if found is None or found.revoked_at is not None:
-                raise IdentityRefused("the token is unknown or revoked")
-            return Identity(found.agent, None, Grade.TOKEN)
+        async def operation(tx: Transaction) -> Token:
+            token = await tx.tokens.get(token_hash)
+            if token is None:
+                raise IdentityRefused("this space has no such token")
+            if token.revoked_at is not None:
+                raise IdentityRefused(f"token {token.id} was revoked at {format_instant(token.revoked_at)[:19]} UTC")
+            return token
 
-        return await self._store.read(operation)
+        token = await self._store.read(operation)
+        await self._note_use(token)
+        return Identity(token.agent, None, Grade.TOKEN)
 
-    async def create_token(self, name: AgentName, actor: Identity, note: str = "") -> str:
-        """Return a new token for an agent, or for the operator; it is shown once and stored as a hash."""
+    async def create_token(self, name: AgentName, actor: Identity, note: str = "", *, register: bool = False) -> str:
+        """Return a new token for an agent, or for the operator; it is shown once and stored as a hash. An agent that
+        nobody knows is RecipientUnknown, or with `register` made known."""
+        self._check_keeper(actor, "make tokens")
         if name in RESERVED and name != OPERATOR:
             raise IdentityRefused(f"no token can stand for {name}")
-        if actor.grade is Grade.TOKEN and not actor.is_operator:
-            raise IdentityRefused("an agent's token makes no tokens")
-        secret = self._ids.secret()
+        secret = token_from(self._ids.secret())
+        token_hash = hash_secret(secret)
 
         async def operation(tx: Transaction) -> None:
             act = Act(tx, actor, self._clock.now())
-            await tx.tokens.put(Token(hash_secret(secret), name, act.now, None, note))
-            await journal(act, Action.TOKEN_CREATED, agent=name, token=hash_secret(secret)[:12], note=note)
+            if name != OPERATOR:
+                await _known(act, name, register)
+            await tx.tokens.put(Token(token_hash, name, act.now, None, note))
+            await journal(act, Action.TOKEN_CREATED, agent=name, token=token_id(token_hash), note=note)
 
         await self._store.commit(operation)
         return secret
 
-    async def revoke_token(self, token_hash_prefix: str, actor: Identity) -> int:
-        """Revoke every token whose hash begins so; return how many were not revoked before."""
+    async def revoke_token(self, wanted: TokenId, actor: Identity) -> Revoked:
+        """Let a token work no longer. Doing it twice changes nothing; one that is not there is TokenUnknown."""
+        self._check_keeper(actor, "revoke tokens")
 
-        async def operation(tx: Transaction) -> int:
+        async def operation(tx: Transaction) -> Revoked:
             act = Act(tx, actor, self._clock.now())
-            found = [t for t in await tx.tokens.all() if t.hash.startswith(token_hash_prefix) and not t.revoked_at]
-            for token in found:
-                await tx.tokens.put(token._replace(revoked_at=act.now))
-                await journal(act, Action.TOKEN_REVOKED, agent=token.agent, token=token.hash[:12])
-            return len(found)
+            token = next((token for token in await tx.tokens.all() if token.id == wanted), None)
+            if token is None:
+                raise TokenUnknown(wanted)
+            if token.revoked_at is not None:
+                return Revoked(token, is_new=False)
+            revoked = token._replace(revoked_at=act.now)
+            await tx.tokens.put(revoked)
+            await journal(act, Action.TOKEN_REVOKED, agent=token.agent, token=token.id)
+            return Revoked(revoked, is_new=True)
 
         return await self._store.commit(operation)
 
     async def tokens(self) -> Sequence[Token]:
-        """Return every token, oldest first."""
+        """Return every token, revoked or not, oldest first."""
+        if self._holder is not None:
+            check_whole(self._holder, "list tokens")
 
         async def operation(tx: Transaction) -> Sequence[Token]:
             return await tx.tokens.all()
 
         return await self._store.read(operation)
+
+    def _check_keeper(self, actor: Identity, action: str) -> None:
+        for who in (actor, self._holder):
+            if who is not None:
+                check_whole(who, action)
+
+    async def _note_use(self, token: Token) -> None:
+        """Write down that a token was shown, to the hour: a use then costs no write, and one that nobody uses shows."""
+        now = self._clock.now()
+        if token.used_at is not None and now - token.used_at < USE_STEP:
+            return
+
+        async def operation(tx: Transaction) -> None:
+            known = await tx.tokens.get(token.hash)  # it may have been revoked since
+            if known is not None:
+                await tx.tokens.put(known._replace(used_at=now))
+
+        try:
+            await self._store.commit(operation)
+        except Unavailable:
+            return  # who may come in does not depend on whether it can be written down
+
+
+async def _known(act: Act, name: AgentName, register: bool) -> None:
+    if register and await act.tx.agents.get(name) is None:
+        from covey.services.recipients import introduce  # here because it brings all of sending along
+
+        await introduce(act, name)
+    await known_agent(act.tx, name)

@@ -11,13 +11,13 @@ from covey.core.evidence import EvidenceGrade, better
 from covey.core.identity import Identity
 from covey.core.ids import DeliveryId, MessageId, OfferId, message_topic
 from covey.core.limits import OFFER_LEASE
-from covey.core.message import Kind, Message
+from covey.core.message import Message, asks_something
 from covey.core.offer import Offer, Presentation
+from covey.core.session import Session
 from covey.ports.clock import Clock, Ids
 from covey.ports.store import Store, Transaction
 from covey.services.act import Act, journal, shift
-from covey.services.directory import own_session
-from covey.services.mail import known_message
+from covey.services.known import known_message, own_session
 from covey.services.upkeep import Upkeep
 
 
@@ -53,43 +53,18 @@ class Offers:
         lease: timedelta = OFFER_LEASE,
     ) -> Showing | None:
         """Take what waits in the actor's inbox, oldest first, for one showing; None where there is nothing to show.
-
-        Under `once`, what is queued; under `until_handled`, also what was in context and is not handled. What
-        another live offer of the session holds is left alone. `wanted` narrows the choice.
-        """
+        What another live offer of the session holds is left alone. `wanted` narrows the choice."""
 
         async def operation(tx: Transaction) -> Showing | None:
             session = await own_session(tx, actor)
             act = Act(tx, actor, self._clock.now())
             await self._upkeep.mend_inbox(act, session.inbox)
-            states = {DeliveryState.QUEUED}
-            if presentation is Presentation.UNTIL_HANDLED:
-                states.add(DeliveryState.IN_CONTEXT)
+            states = shown_states(presentation)
             waiting = await tx.inboxes.waiting(session.inbox, states, limit=limit if wanted is None else 10_000)
             chosen = [d for d in waiting if wanted is None or d.id in wanted][:limit]
             if not chosen:
                 return None
-            offer = Offer(
-                id=self._ids.offer_id(),
-                session=session.id,
-                turn=turn,
-                deliveries=tuple(d.id for d in chosen),
-                offered_at=act.now,
-                lease_until=act.now + lease,
-                presentation=presentation,
-                lease=lease,
-            )
-            await tx.offers.put(offer)
-            items = [Shown(await _hold(act, d, offer), await known_message(tx, d.message_id)) for d in chosen]
-            await journal(
-                act,
-                Action.OFFER_MADE,
-                agent=session.agent,
-                offer=offer.id,
-                turn=turn,
-                deliveries=[d.id for d in chosen],
-            )
-            return Showing(offer, tuple(items))
+            return await make_offer(act, self._ids.offer_id(), session, chosen, turn, presentation, lease)
 
         return await self._store.commit(operation)
 
@@ -173,6 +148,47 @@ class Offers:
         return await self._store.commit(operation)
 
 
+async def make_offer(
+    act: Act,
+    offer_id: OfferId,
+    session: Session,
+    chosen: Sequence[Delivery],
+    turn: str,
+    presentation: Presentation,
+    lease: timedelta,
+) -> Showing:
+    """Let a new offer show the deliveries that were chosen from a session's inbox."""
+    offer = Offer(
+        id=offer_id,
+        session=session.id,
+        turn=turn,
+        deliveries=tuple(d.id for d in chosen),
+        offered_at=act.now,
+        lease_until=act.now + lease,
+        presentation=presentation,
+        lease=lease,
+    )
+    await act.tx.offers.put(offer)
+    items = [Shown(await _hold(act, d, offer), await known_message(act.tx, d.message_id)) for d in chosen]
+    await journal(
+        act,
+        Action.OFFER_MADE,
+        agent=session.agent,
+        offer=offer.id,
+        turn=turn,
+        deliveries=[d.id for d in chosen],
+    )
+    return Showing(offer, tuple(items))
+
+
+def shown_states(presentation: Presentation) -> Collection[DeliveryState]:
+    """Return what an offer may show: under `once` what is queued, under `until_handled` also what was in context and is
+    not handled."""
+    if presentation is Presentation.UNTIL_HANDLED:
+        return frozenset({DeliveryState.QUEUED, DeliveryState.IN_CONTEXT})
+    return frozenset({DeliveryState.QUEUED})
+
+
 async def _own_offer(tx: Transaction, offer_id: OfferId, actor: Identity) -> Offer:
     """Return an offer that was made to a session of the actor's agent."""
     offer = await tx.offers.get(offer_id)
@@ -185,9 +201,12 @@ async def _own_offer(tx: Transaction, offer_id: OfferId, actor: Identity) -> Off
 
 
 async def _hold(act: Act, delivery: Delivery, offer: Offer) -> Delivery:
-    """Let the offer hold a delivery. What was in context before stays in context while it is shown again."""
+    """Let the offer hold a delivery. What was in context before stays in context while it is shown again, and bears the
+    time of it, so that what was shown longest ago is known."""
     if delivery.state is DeliveryState.IN_CONTEXT:
-        return delivery
+        again = delivery._replace(updated_at=act.now)
+        await act.tx.deliveries.put(again)
+        return again
     held = moved(delivery, Move.OFFER, act.now)._replace(offer=offer.id, lease_until=offer.lease_until)
     await act.tx.deliveries.put(held)
     act.tx.ring(message_topic(delivery.message_id))
@@ -210,16 +229,12 @@ async def _evidence(act: Act, delivery: Delivery, offer: Offer | None, grade: Ev
     else:
         after = await shift(act, graded, Move.CONFIRM, f"evidence: {grade}")
     is_once = offer is None or offer.presentation is Presentation.ONCE
-    if after.state is DeliveryState.IN_CONTEXT and is_once and not asks_something(after):
+    if after.state is DeliveryState.IN_CONTEXT and is_once and not asks_something(after.kind, after.expects_reply):
         after = await shift(act, after, Move.SETTLE, "shown")
     return after
 
 
 def wants_more(delivery: Delivery, offer: Offer) -> bool:
     """Tell whether a delivery is not done with once it was in a context."""
-    return asks_something(delivery) or offer.presentation is Presentation.UNTIL_HANDLED
-
-
-def asks_something(delivery: Delivery) -> bool:
-    """Tell whether a delivery wants more than to be read."""
-    return delivery.expects_reply or delivery.kind is Kind.TASK
+    asks = asks_something(delivery.kind, delivery.expects_reply)
+    return asks or offer.presentation is Presentation.UNTIL_HANDLED

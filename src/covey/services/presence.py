@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Sequence
 from datetime import datetime
+from typing import NamedTuple
 
 from covey.core.delivery import (
     HAS_IT_ALREADY,
@@ -14,7 +15,7 @@ from covey.core.delivery import (
 )
 from covey.core.event import Action
 from covey.core.identity import THE_SPACE
-from covey.core.ids import InboxId, parked_inbox
+from covey.core.ids import InboxId, is_parked, parked_inbox
 from covey.core.message import Kind
 from covey.core.names import AgentName
 from covey.core.session import Session, SessionKind, lease_holds
@@ -22,13 +23,26 @@ from covey.ports.presence import Liveness
 from covey.services.act import Act, journal, place, shift
 
 
+class Leftovers(NamedTuple):
+    """How much unhandled mail a session that ended left, and where it is now."""
+
+    parked: int = 0
+    """Waits for the agent's next session."""
+    passed_on: int = 0
+    """A sibling has it now."""
+
+
 def is_live(session: Session, liveness: Liveness, now: datetime) -> bool:
-    """Tell whether a session's process is there (attached, client) or its heartbeat is recent (leased)."""
-    if session.has_ended:
+    """Tell whether what keeps a session alive is there: a lock, a process or a recent heartbeat, as its kind says."""
+    server, process = session.holder.server, session.holder.process
+    if session.has_ended or (process is not None and not liveness.is_held(process)):
         return False
+    if session.kind is SessionKind.CLIENT:
+        return process is not None
+    has_server = server is not None and liveness.is_held(server)
     if session.kind is SessionKind.LEASED:
-        return lease_holds(session, now)
-    return liveness.is_held(session.holder)
+        return lease_holds(session, now) and (has_server or server is None)
+    return has_server or (process is not None and lease_holds(session, now))
 
 
 async def live_sessions(act: Act, agent: AgentName, liveness: Liveness) -> Sequence[Session]:
@@ -48,8 +62,9 @@ def why_dead(session: Session) -> str:
     return "its heartbeat stopped" if session.kind is SessionKind.LEASED else "its process is gone"
 
 
-async def end_session(act: Act, session: Session, reason: str, siblings: Sequence[Session]) -> None:
+async def end_session(act: Act, session: Session, reason: str, siblings: Sequence[Session]) -> Leftovers:
     """End a session: its offers return, and what it leaves unhandled is parked unless a sibling holds a copy."""
+    parked = passed_on = 0
     await act.tx.sessions.put(session._replace(ended_at=act.now, end_reason=reason))
     await journal(
         act, Action.SESSION_ENDED, agent=session.agent, session=session.id, key=str(session.key), reason=reason
@@ -59,21 +74,26 @@ async def end_session(act: Act, session: Session, reason: str, siblings: Sequenc
         await journal(act, Action.OFFER_ENDED, agent=session.agent, offer=offer.id, reason=reason)
     while leftover := await act.tx.inboxes.waiting(session.inbox, WAITING):
         for delivery in leftover:
-            await _give_up(act, delivery, session, siblings)
+            target = await give_up(act, delivery, session.agent, siblings)
+            parked += target is not None and is_parked(target)
+            passed_on += target is not None and not is_parked(target)
+    return Leftovers(parked, passed_on)
 
 
-async def _give_up(act: Act, delivery: Delivery, session: Session, siblings: Sequence[Session]) -> None:
-    """Hand one delivery on. Whoever has had the message already does not get it a second time."""
+async def give_up(act: Act, delivery: Delivery, agent: AgentName, siblings: Sequence[Session]) -> InboxId | None:
+    """Hand on one delivery of a session of the agent's that is over, and return to which inbox. Whoever has had the
+    message already does not get it a second time: None."""
     is_left = not siblings or is_claimable(delivery)
-    target = parked_inbox(session.agent) if is_left else siblings[0].inbox
+    target = parked_inbox(agent) if is_left else siblings[0].inbox
     if await _has_copy(act, delivery, {target, *(sibling.inbox for sibling in siblings)}):
         await shift(act, delivery, Move.SETTLE, SIBLING_HOLDS_IT if siblings else SIBLING_LEFT_IT)
-        return
+        return None
     if delivery.state is DeliveryState.OFFERED:
         delivery = await shift(act, delivery, Move.RETURN, "its session ended")
     elif delivery.state is DeliveryState.IN_CONTEXT:
         delivery = await shift(act, delivery, Move.RELEASE, "its session ended")
     await place(act, delivery, target)
+    return target
 
 
 async def _has_copy(act: Act, delivery: Delivery, inboxes: Collection[InboxId]) -> bool:

@@ -4,6 +4,9 @@ Otherwise a process that dies in the middle of one could be counted as live when
 session ended, before the mail is placed there: nobody would ever find it.
 """
 
+from collections.abc import Sequence
+
+from covey.core.ancestry import Ancestor
 from covey.core.session import Holder
 from covey.ports.presence import Liveness
 
@@ -20,6 +23,9 @@ class SteadyLiveness:
 
     def process(self, pid: int) -> Holder | None:
         return self._liveness.process(pid)
+
+    def ancestors(self) -> Sequence[Ancestor]:
+        return self._liveness.ancestors()
 
     def is_held(self, holder: Holder) -> bool:
         found = self._found.get(holder)

@@ -2,16 +2,14 @@
 else."""
 
 from collections.abc import Awaitable, Callable, Collection
-from typing import Final, TypeVar
+from typing import TypeVar
 
 from covey.core.ids import Topic
+from covey.core.limits import RECHECK_SECONDS
 from covey.ports.clock import Clock
 from covey.ports.wakeups import Wakeups
 
 T = TypeVar("T")
-
-RECHECK_SECONDS: Final = 2.0
-"""How long a waiter that heard nothing sleeps before it looks for itself."""
 
 
 class Waiting:

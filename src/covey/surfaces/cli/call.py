@@ -11,7 +11,7 @@ from covey.core.identity import Identity
 from covey.core.ids import parse_session_id
 from covey.core.names import AgentName, parse_agent_name
 from covey.core.store_url import StoreUrl
-from covey.services.space import Ports, Services, close, services
+from covey.services.space import Ports, Services
 from covey.surfaces.cli.output import Output
 from covey.wiring import connect_inline, locate
 
@@ -27,6 +27,7 @@ class Call:
         self._url: StoreUrl | None = None
         self._ports: Ports | None = None
         self._services: Services | None = None
+        self._holder: Identity | None = None
 
     @property
     def url(self) -> StoreUrl:
@@ -37,24 +38,57 @@ class Call:
         self._url = url
 
     @property
-    def services(self) -> Services:
-        if self._services is None:
+    def ports(self) -> Ports:
+        if self._ports is None:
             self._ports = connect_inline(self.url, ["."])
-            self._services = services(self._ports)
+        return self._ports
+
+    @property
+    def services(self) -> Services:
+        """The services, as whoever calls may use them."""
+        if self._services is None:
+            self._services = self.narrow(Services(self.ports))
         return self._services
+
+    @property
+    def holder(self) -> Identity | None:
+        """Who shows a token, in COVEY_TOKEN. It is never an option: others can see those."""
+        token = os.environ.get("COVEY_TOKEN")
+        if self._holder is None and token is not None:
+            from covey.surfaces.cli.credentials import holder_of  # here because most calls show none
+
+            self._holder = holder_of(self, token)
+        return self._holder
+
+    def narrow(self, services: Services) -> Services:
+        """Return services as the holder of the token may use them; all of them where there is none."""
+        holder = self.holder
+        return services if holder is None else services.narrowed_to(holder)
+
+    @property
+    def is_identified(self) -> bool:
+        """Whether anything says who acts."""
+        variables = (os.environ.get(name) for name in ("COVEY_AGENT", "COVEY_SESSION"))
+        return "COVEY_TOKEN" in os.environ or any((self.options.agent, *variables))
 
     def run(self, work: Awaitable[T]) -> T:
         """Return what `work` comes to. On the inline store nothing ever suspends, so no event loop is needed."""
         return finish(work)
 
     def actor(self, claimed: str | None = None) -> Identity:
-        """Return who acts: the session that COVEY_SESSION proves, or the name that was given, which is only claimed."""
+        """Return who acts: the holder of the token in COVEY_TOKEN, the session that COVEY_SESSION proves, or the name
+        that was given, which is only claimed."""
+        if (holder := self.holder) is not None:
+            from covey.surfaces.cli.credentials import acting
+
+            return acting(self, holder, claimed)
         proof = os.environ.get("COVEY_SESSION")
         name = claimed or self.options.agent or os.environ.get("COVEY_AGENT")
         if proof:
             session_id, _, secret = proof.partition(":")
             identity = self.run(self.services.identities.by_secret(parse_session_id(session_id), secret))
             if name is None or name == identity.agent:
+                self.run(self.services.directory.touch(identity))
                 return identity
         if name is None:
             raise Invalid("agent", None, "say who acts: --agent NAME, or COVEY_AGENT")
@@ -63,10 +97,18 @@ class Call:
     def agent(self, given: str | None) -> AgentName:
         """Return the agent that a verb is about: the one given, or the one who acts."""
         name = given or self.options.agent or os.environ.get("COVEY_AGENT")
+        if name is None and self.holder is not None:
+            return self.holder.agent
+        if name is None and os.environ.get("COVEY_SESSION"):
+            return self.actor().agent
         if name is None:
             raise Invalid("agent", None, "name an agent, or set COVEY_AGENT")
         return parse_agent_name(name)
 
+    def on_behalf(self, actor: Identity) -> AgentName | None:
+        """Return whose mail the operator means; others mean their own."""
+        return self.agent(None) if actor.is_operator else None
+
     def close(self) -> None:
         if self._ports is not None:
-            self.run(close(self._ports))
+            self.run(self._ports.close())

@@ -5,24 +5,51 @@ from typing import Final, NamedTuple
 
 class Entry(NamedTuple):
     module: str
-    """Under covey.surfaces.cli.verbs."""
+    """Under covey.surfaces.cli.verbs; a whole name where another surface brings the verb."""
     group: str
     summary: str
+    json_only: bool = False
+    """It writes JSON whether asked to or not: programs call it, and its form was agreed on elsewhere."""
 
 
 GROUPS: Final = ("Space", "Mail", "Dialogue", "Ledger", "Operation")
 
 VERBS: Final[dict[str, Entry]] = {
     "init": Entry("init", "Space", "make a space in this folder; it keeps itself out of git"),
+    "join": Entry("join", "Space", "start a session of an agent, for a shell to act as"),
+    "leave": Entry("leave", "Space", "end a session; what it has not handled waits for the next one"),
     "agents": Entry("agents", "Space", "list the agents: who is idle, busy or offline"),
     "send": Entry("send", "Mail", "send a message to an agent, a session or everyone"),
     "reply": Entry("reply", "Mail", "answer a message"),
+    "ask": Entry("ask", "Mail", "ask an agent and wait for the answer"),
     "inbox": Entry("inbox", "Mail", "look at what waits for an agent; looking changes nothing"),
+    "watch": Entry("watch", "Mail", "see what arrives and what changes, as it happens"),
+    "handle": Entry("handle", "Mail", "mark messages as handled: they leave the inbox"),
+    "dismiss": Entry("dismiss", "Mail", "let messages go without doing anything about them"),
+    "withdraw": Entry("withdraw", "Mail", "take back a message that nobody was shown"),
+    "search": Entry("search", "Mail", "find messages by their words"),
     "thread": Entry("thread", "Dialogue", "show the whole dialogue that a message is in"),
     "owed": Entry("owed", "Dialogue", "list the answers that an agent owes, or waits for"),
     "gate": Entry("gate", "Dialogue", "check that nothing in a scope is still owed"),
     "archive": Entry("archive", "Dialogue", "put a message away; a request must have been answered"),
+    "sweep": Entry("sweep", "Dialogue", "put all messages of a scope away that owes nothing"),
+    "messages-send": Entry("messages_send", "Dialogue", "send a message of a task, for agent loops", json_only=True),
+    "messages-inbox": Entry("messages_inbox", "Dialogue", "list what an agent has not archived", json_only=True),
+    "messages-archive": Entry("messages_archive", "Dialogue", "archive a message of a task", json_only=True),
+    "messages-thread": Entry("messages_thread", "Dialogue", "list a reply chain in causal order", json_only=True),
     "receipt": Entry("receipt", "Ledger", "show how far each copy of a message got, and on what evidence"),
     "log": Entry("log", "Ledger", "read the journal: what happened, and who did it"),
+    "token": Entry("token", "Operation", "make, list and revoke tokens, which prove who acts"),
+    "tools": Entry("tools", "Operation", "show the tools that a model can be given"),
+    "mcp": Entry("covey.surfaces.mcp.verb", "Operation", "serve the tools to an MCP client, on stdio or HTTP"),
+    "doctor": Entry("doctor", "Operation", "find, explain and mend what is wrong with a space"),
+    "prune": Entry("prune", "Operation", "remove closed scopes that are old; what is open stays"),
+    "backup": Entry("backup", "Operation", "copy the space to one file while others use it"),
+    "restore": Entry("restore", "Operation", "make a space again from a backup"),
+    "export": Entry("export", "Operation", "write all that the space holds to a file"),
+    "import": Entry("import_", "Operation", "take in what `covey export` wrote"),
+    "demo": Entry("demo", "Operation", "watch four processes talk, with the ledger's states"),
+    "help": Entry("help", "Operation", "explain a verb or a topic"),
+    "completion": Entry("completion", "Operation", "complete verbs, options and agents in your shell"),
     "version": Entry("version", "Operation", "show the versions of Covey and of what it runs on"),
 }

@@ -1,13 +1,10 @@
-"""Records as programs get them with --json: one shape for each, everywhere."""
+"""Messages and deliveries as programs get them with --json: one shape for each, everywhere."""
 
-from covey.core.card import encode_card
 from covey.core.delivery import Delivery
 from covey.core.json import Json
 from covey.core.message import Message
-from covey.core.ticket import Ticket
 from covey.core.times import format_instant
 from covey.core.wire import encode_part
-from covey.services.directory import AgentView
 
 
 def message_document(message: Message) -> dict[str, Json]:
@@ -47,35 +44,4 @@ def delivery_document(delivery: Delivery) -> dict[str, Json]:
         "offer": delivery.offer,
         "archived_at": format_instant(delivery.archived_at) if delivery.archived_at else None,
         "updated_at": format_instant(delivery.updated_at),
-    }
-
-
-def ticket_document(ticket: Ticket) -> dict[str, Json]:
-    """Return a debt."""
-    return {
-        "ticket": ticket.id,
-        "message": ticket.message_id,
-        "asker": ticket.asker,
-        "debtor": ticket.debtor,
-        "state": str(ticket.state),
-        "scope": ticket.scope,
-        "subject": ticket.subject,
-        "answer": ticket.answer,
-        "trouble": str(ticket.trouble) if ticket.trouble else None,
-        "awaits": ticket.awaits,
-        "opened_at": format_instant(ticket.opened_at),
-        "due_at": format_instant(ticket.due_at) if ticket.due_at else None,
-    }
-
-
-def agent_document(view: AgentView) -> dict[str, Json]:
-    """Return an agent as others see it now."""
-    return {
-        "agent": view.name,
-        "presence": str(view.presence),
-        "status": view.status,
-        "sessions": [{"id": s.id, "key": str(s.key), "label": s.label} for s in view.sessions],
-        "registered_at": format_instant(view.registered_at),
-        "last_seen_at": format_instant(view.last_seen_at) if view.last_seen_at else None,
-        **encode_card(view.card),
     }

@@ -7,17 +7,13 @@ from importlib import import_module
 from typing import NoReturn, Protocol, cast
 
 from covey.core.errors import CoveyError, Invalid
-from covey.core.similar import closest
 from covey.surfaces.cli.call import Call
-from covey.surfaces.cli.catalogue import GROUPS, VERBS
-from covey.surfaces.cli.exits import INTERRUPTED, exit_code
-from covey.surfaces.cli.output import Output
+from covey.surfaces.cli.catalogue import VERBS
+from covey.surfaces.cli.exits import DONE, INTERRUPTED, exit_code
+from covey.surfaces.cli.output import Output, columns
 
-EPILOGUE = """\
-Where: --store URL or COVEY_STORE; otherwise the nearest .covey/covey.db upwards, else ~/.covey/covey.db.
-Who: --agent NAME or COVEY_AGENT; a session that joined proves itself by COVEY_SESSION.
-Exit codes: 0 done, 1 refused, 2 usage, 3 not found, 4 unavailable.
-`covey VERB --help` explains a verb."""
+WIDEST = 100
+"""Help is not spread wider, however wide the terminal is."""
 
 
 class Verb(Protocol):
@@ -28,23 +24,51 @@ class Verb(Protocol):
     def run(self, call: Call) -> int: ...
 
 
+class Help(RawDescriptionHelpFormatter):
+    """Told the width: argparse makes a formatter for every argument, and by itself loads shutil to ask for it."""
+
+    def __init__(self, prog: str) -> None:
+        super().__init__(prog, width=min(columns(), WIDEST) - 2)
+
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        from covey.surfaces.cli.letters import reflowed
+
+        return reflowed(text, width)
+
+
 class Parser(ArgumentParser):
     """Raises instead of exiting, so that usage errors come out like all others."""
 
     def error(self, message: str) -> NoReturn:
-        raise Invalid("command", message, f"see `{self.prog} --help`")
+        from covey.surfaces.cli.usage import Usage, with_closest
+
+        raise Usage(with_closest(message, self._option_string_actions), self.prog)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; return its exit code."""
     words = list(sys.argv[1:] if argv is None else argv)
     output = Output("--json" in words)
+    try:
+        code = _run(words, output)
+        output.flush()
+        return code
+    except BrokenPipeError:  # who reads has enough: `covey log | head -1`
+        output.abandon()
+        return DONE
+
+
+def _run(words: list[str], output: Output) -> int:
     call: Call | None = None
     try:
+        _check_text(words)
         verb = _verb(words)
         if verb is None:
+            from covey.surfaces.cli.overview import overview
+
             output.text(overview())
-            return 0
+            return DONE
+        output.as_json |= VERBS[verb].json_only
         options, module = parse(verb, words)
         call = Call(options, output)
         return module.run(call)
@@ -52,14 +76,19 @@ def main(argv: Sequence[str] | None = None) -> int:
         output.error(error)
         return exit_code(error)
     except KeyboardInterrupt:
+        output.step("")  # where the terminal shows the key, the next line begins below it
         output.note("covey: interrupted")
         return INTERRUPTED
-    except BrokenPipeError:
-        sys.stderr.close()
-        return 0
     finally:
         if call is not None:
             call.close()
+
+
+def _check_text(words: Sequence[str]) -> None:
+    """Raise Invalid where a word is no text: it could be neither stored nor shown."""
+    for word in words:
+        if not word.isascii() and any("\ud800" <= c <= "\udfff" for c in word):
+            raise Invalid("argument", word, "it is not UTF-8")
 
 
 def _verb(words: list[str]) -> str | None:
@@ -82,15 +111,22 @@ def _verb(words: list[str]) -> str | None:
 def _known(verb: str) -> str:
     if verb in VERBS:
         return verb
+    from covey.core.similar import closest
+
     near = closest(verb, VERBS)
     raise Invalid("verb", verb, f"did you mean {' or '.join(near)}?" if near else "`covey --help` lists the verbs")
 
 
 def parse(verb: str, words: Sequence[str]) -> tuple[Namespace, Verb]:
     """Return the options of a call and the module that carries it out."""
-    entry = VERBS[verb]
-    module = cast(Verb, import_module(f"covey.surfaces.cli.verbs.{entry.module}"))
+    module = load(verb)
     return parser_of(verb, module).parse_args(words), module
+
+
+def load(verb: str) -> Verb:
+    """Return the module of a verb."""
+    module = VERBS[verb].module
+    return cast(Verb, import_module(module if "." in module else f"covey.surfaces.cli.verbs.{module}"))
 
 
 def parser_of(verb: str, module: Verb) -> ArgumentParser:
@@ -99,9 +135,10 @@ def parser_of(verb: str, module: Verb) -> ArgumentParser:
         prog=f"covey {verb}",
         description=getattr(module, "DESCRIPTION", VERBS[verb].summary),
         epilog=getattr(module, "EXAMPLES", None),
-        formatter_class=RawDescriptionHelpFormatter,
+        formatter_class=Help,
         allow_abbrev=False,
     )
+    parser.color = False  # pyright: ignore[reportAttributeAccessIssue]  # since 3.14 argparse colours by rules of its own
     parser.set_defaults(verb=verb)
     module.arguments(parser)
     common = parser.add_argument_group("for every verb")
@@ -111,13 +148,3 @@ def parser_of(verb: str, module: Verb) -> ArgumentParser:
     common.add_argument("--json", action="store_true", help="write JSON for programs")
     common.add_argument("--version", action="store_true", help=SUPPRESS)
     return parser
-
-
-def overview() -> str:
-    """Return the help of the whole command."""
-    lines = ["usage: covey VERB …", "", "Messaging and coordination for LLM agents.", ""]
-    for group in GROUPS:
-        members = [(verb, entry.summary) for verb, entry in VERBS.items() if entry.group == group]
-        if members:
-            lines += [f"{group}:", *(f"  {verb:<12} {summary}" for verb, summary in members), ""]
-    return "\n".join([*lines, EPILOGUE])

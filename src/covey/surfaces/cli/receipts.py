@@ -1,5 +1,6 @@
 """Receipts, as a verb shows them."""
 
+from covey.core.delivery import Delivery
 from covey.core.receipt import Receipt
 from covey.surfaces.cli.documents import delivery_document
 from covey.surfaces.cli.exits import DONE, REFUSED
@@ -14,16 +15,13 @@ def show_receipt(output: Output, receipt: Receipt) -> int:
     else:
         output.text(receipt.message_id)
         output.table(
-            ("agent", "state", "evidence", "where, why"),
-            [
-                (
-                    delivery.agent or "?",
-                    str(delivery.state),
-                    str(delivery.grade or ""),
-                    delivery.reason or ("parked" if delivery.is_parked else f"session {delivery.session}"),
-                )
-                for delivery in receipt.deliveries
-            ],
+            ("agent", "#", "state", "where, why"),
+            [(d.agent or "?", str(d.number or ""), str(d.state), place_of(d)) for d in receipt.deliveries],
             "Nobody is here to get it.",
         )
     return DONE if receipt.delivered else REFUSED
+
+
+def place_of(delivery: Delivery) -> str:
+    """Return where a copy is, or why it is not there any more."""
+    return delivery.reason or ("parked until it joins" if delivery.is_parked else f"session {delivery.session}")

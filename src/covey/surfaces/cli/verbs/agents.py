@@ -1,24 +1,71 @@
 """covey agents."""
 
 from argparse import ArgumentParser
+from collections.abc import Sequence
 
+from covey.services.directory import AgentView
+from covey.surfaces.cli.agent_document import agent_document
 from covey.surfaces.cli.call import Call
-from covey.surfaces.cli.documents import agent_document
+from covey.surfaces.cli.exits import DONE
+from covey.surfaces.cli.known_names import known_names
+
+DESCRIPTION = """\
+List the agents of the space, those with a live session first: who is idle, busy or offline. Who is offline can be
+written to; its mail waits. With a name: that agent alone, with its sessions and their keys."""
+EXAMPLES = """\
+examples:
+  covey agents
+  covey agents --live
+  covey agents coder"""
 
 
 def arguments(parser: ArgumentParser) -> None:
-    parser.add_argument("--all", action="store_true", help="the offline ones too")
+    parser.add_argument("name", nargs="?", metavar="AGENT", help="only this agent, with its sessions")
+    parser.add_argument("--live", action="store_true", help="only those with a live session")
+    parser.add_argument("--names", action="store_true", help="only the names, one a line; never makes a store")
 
 
 def run(call: Call) -> int:
-    views = call.run(call.services.directory.agents())
-    shown = [view for view in views if call.options.all or call.output.as_json or view.sessions]
+    options = call.options
+    if options.names:
+        return _names(call)
+    directory = call.services.directory
+    if options.name is not None:
+        views: Sequence[AgentView] = (call.run(directory.agent(call.agent(options.name))),)
+    else:
+        views = sorted(call.run(directory.agents()), key=_is_offline)
+    shown = [view for view in views if view.sessions or not options.live]
     if call.output.as_json:
         call.output.json([agent_document(view) for view in shown])
-        return 0
+        return DONE
     call.output.table(
         ("agent", "presence", "sessions", "about"),
         [(view.name, view.presence, str(len(view.sessions)), view.status or view.card.description) for view in shown],
-        "Nobody is here. `covey agents --all` lists those that were.",
+        "Nobody is here." if options.live else "Nobody is known here. `covey join NAME` begins.",
     )
-    return 0
+    if options.name is not None and shown[0].sessions:
+        call.output.text()
+        _show_sessions(call, shown[0])
+    return DONE
+
+
+def _is_offline(view: AgentView) -> bool:
+    return not view.sessions
+
+
+def _show_sessions(call: Call, view: AgentView) -> None:
+    call.output.table(
+        ("kind", "label", "key", "session"),
+        [(str(s.kind), s.label or "", str(s.key), s.id) for s in view.sessions],
+        "",
+    )
+
+
+def _names(call: Call) -> int:
+    names = known_names(call)
+    if call.output.as_json:
+        call.output.json(list(names))
+    else:
+        for name in names:
+            call.output.text(name)
+    return DONE

@@ -2,19 +2,28 @@
 
 from argparse import ArgumentParser
 
-from covey.core.ids import parse_message_id
 from covey.surfaces.cli.call import Call
+from covey.surfaces.cli.exits import DONE
+from covey.surfaces.cli.references import HELP, message_of
+
+DESCRIPTION = """\
+Put a message away for its recipient, who acts. A request that expects a reply must have been answered first, unless
+it can't be any more; archiving it closes the debt."""
+EXAMPLES = """\
+examples:
+  covey archive 3 --agent coder"""
 
 
 def arguments(parser: ArgumentParser) -> None:
-    parser.add_argument("id", metavar="ID", help="the message to put away")
+    parser.add_argument("id", metavar="ID", help=HELP)
 
 
 def run(call: Call) -> int:
-    message_id = parse_message_id(call.options.id)
-    call.run(call.services.dialogue.archive(message_id, call.actor()))
+    message_id = message_of(call, call.options.id)
+    actor = call.actor()
+    call.run(call.services.dialogue.archive(message_id, actor, call.on_behalf(actor)))
     if call.output.as_json:
         call.output.json({"id": message_id, "archived": True})
     else:
-        call.output.text(f"{message_id} is archived")
-    return 0
+        call.output.text(f"{message_id} is archived.")
+    return DONE

@@ -2,34 +2,57 @@
 
 from argparse import ArgumentParser
 
-from covey.core.errors import Invalid
+from covey.core.gate import Verdict
 from covey.core.names import parse_scope
 from covey.surfaces.cli.call import Call
-from covey.surfaces.cli.documents import ticket_document
+from covey.surfaces.cli.debts import show_debts
+from covey.surfaces.cli.exits import DONE
+from covey.surfaces.cli.forcing import add_forcing, reason
+from covey.surfaces.cli.ticket_document import ticket_document
 
-DESCRIPTION = "Check that nothing in a scope is still owed: 0 where the gate is open, 1 where it is not."
+DESCRIPTION = """\
+Check that nothing in a scope is still owed: 0 where the gate is open, 1 where it is not; then it lists who owes what.
+With --sweep it is the commit step of a loop: check, then put all messages of the scope away, in one step."""
+EXAMPLES = """\
+examples:
+  covey gate M001-S001-T0001 && git commit
+  covey gate M001-S001-T0001 --sweep --agent lead --json
+  covey gate T-17 --force-commit-phase --why "the critic is gone" --agent lead"""
 
 
 def arguments(parser: ArgumentParser) -> None:
     parser.add_argument("scope", metavar="SCOPE")
-    parser.add_argument("--force-commit-phase", action="store_true", help="pass whatever is owed; it is journalled")
-    parser.add_argument("--why", metavar="REASON", help="why it is forced")
+    add_forcing(parser)
+    parser.add_argument("--sweep", action="store_true", help="where it passes, put all messages of the scope away too")
 
 
 def run(call: Call) -> int:
-    options = call.options
-    scope = parse_scope(options.scope)
-    if options.force_commit_phase:
-        if not options.why:
-            raise Invalid("--why", None, "forcing the gate needs a reason")
-        verdict = call.run(call.services.dialogue.force(scope, call.actor(), options.why))
-    else:
-        verdict = call.run(call.services.dialogue.gate(scope))
-    verdict.check()
+    scope = parse_scope(call.options.scope)
+    why = reason(call.options)
+    verdict, swept = call.run(call.services.dialogue.gate(scope)), None
+    if why is None:
+        _check(call, verdict)
+    if call.options.sweep:
+        # In one step with the check, or the force: nothing can come between.
+        _, swept, verdict = call.run(call.services.dialogue.sweep(scope, call.actor(), why))
+    elif why is not None:
+        verdict = call.run(call.services.dialogue.force(scope, call.actor(), why))
     if call.output.as_json:
-        call.output.json({"scope": scope, "passed": True, "forced_over": [ticket_document(t) for t in verdict.owed]})
-    elif verdict.forced:
+        passed = {"scope": scope, "passed": True, "forced_over": [ticket_document(t) for t in verdict.owed]}
+        call.output.json(passed if swept is None else {**passed, "messages_swept": swept})
+        return DONE
+    if verdict.forced:
         call.output.text(f"The gate of {scope} was forced over {len(verdict.owed)} request(s).")
     else:
         call.output.text(f"Nothing is owed in {scope}.")
-    return 0
+    if swept is not None:
+        call.output.text(f"{swept} message(s) swept.")
+    return DONE
+
+
+def _check(call: Call, verdict: Verdict) -> None:
+    """Raise GateClosed where something is owed; a person sees what."""
+    if not verdict.passed and not call.output.as_json:
+        show_debts(call, verdict.owed, "")
+        call.output.flush()  # the error follows on stderr
+    verdict.check()

@@ -1,23 +1,41 @@
 """covey log."""
 
 from argparse import ArgumentParser
+from collections.abc import Sequence
 
 from covey.core.event import Action, Event
 from covey.core.ids import parse_message_id
-from covey.core.json import Json
 from covey.core.names import parse_agent_name, parse_scope
-from covey.core.times import format_instant
 from covey.ports.journal import EventFilter
 from covey.surfaces.cli.call import Call
+from covey.surfaces.cli.counts import positive
+from covey.surfaces.cli.events import show_event
+from covey.surfaces.cli.when import parse_span, parse_when
+
+DESCRIPTION = """\
+Read the journal, oldest first: every change of the space, and who made it. With -f it stays and shows what happens,
+as it happens, until Ctrl-C."""
+EXAMPLES = """\
+examples:
+  covey log --since 10m --about critic
+  covey log -f --json | jq .action
+  covey log -f --after 0 --for 30s"""
+USUAL_LIMIT = 1000
 
 
 def arguments(parser: ArgumentParser) -> None:
-    parser.add_argument("--after", type=int, default=0, metavar="POSITION", help="only what happened after it")
-    parser.add_argument("--limit", type=int, default=1000, help="how many at most (default 1000)")
+    parser.add_argument("-f", "--follow", action="store_true", help="go on as more happens; by default from now on")
+    start = parser.add_mutually_exclusive_group()
+    start.add_argument("--after", type=int, metavar="POSITION", help="only what happened after it")
+    start.add_argument("--since", metavar="TIME", help="only newer events: 10m, 2h, 3d or an ISO time with a zone")
+    parser.add_argument(
+        "--limit", type=positive, metavar="N", help=f"how many at most (default {USUAL_LIMIT}; none with -f)"
+    )
+    parser.add_argument("--for", dest="span", metavar="SPAN", help="with -f: end after 30s, 10m, 2h")
     parser.add_argument("--message", metavar="ID", help="only what concerns a message")
     parser.add_argument("--about", metavar="AGENT", help="only what an agent did, or what concerns it")
     parser.add_argument("--scope", help="only what happened in a scope")
-    parser.add_argument("--action", choices=[str(action) for action in Action], help="only actions of this kind")
+    parser.add_argument("--action", choices=list(Action), metavar="ACTION", help="only these, such as message.sent")
 
 
 def run(call: Call) -> int:
@@ -28,37 +46,52 @@ def run(call: Call) -> int:
         scope=parse_scope(options.scope) if options.scope else None,
         action=Action(options.action) if options.action else None,
     )
-    events = call.run(call.services.history.read(options.after, options.limit, wanted))
-    if call.output.as_json:
-        for event in events:
-            call.output.json(event_document(event))
-        return 0
-    call.output.table(
-        ("#", "at", "who", "what", "details"),
-        [
-            (
-                str(event.position),
-                format_instant(event.at)[:19],
-                str(event.actor),
-                str(event.action),
-                ", ".join(f"{name} {value}" for name, value in event.details.items() if value is not None),
-            )
-            for event in events
-        ],
-        "Nothing has happened.",
-    )
+    _check_name(call, wanted)
+    if options.follow:
+        return _follow(call, wanted)
+    limit = options.limit or USUAL_LIMIT
+    events = call.run(call.services.history.read(_start(call, 0), limit + 1, wanted))
+    for event in events[:limit]:
+        show_event(call.output, event)
+    if not events and not call.output.as_json:
+        call.output.text("Nothing of that kind has happened.")
+    if len(events) > limit:
+        call.output.note(f"There is more: --after {events[limit - 1].position}")
     return 0
 
 
-def event_document(event: Event) -> dict[str, Json]:
-    """Return an event as programs get it: one line of JSON each."""
-    return {
-        "position": event.position,
-        "at": format_instant(event.at),
-        "action": str(event.action),
-        "actor": {"agent": event.actor.agent, "session": event.actor.session, "grade": str(event.actor.grade)},
-        "message": event.message_id,
-        "agent": event.agent,
-        "scope": event.scope,
-        "details": event.details,
-    }
+def _follow(call: Call, wanted: EventFilter) -> int:
+    from covey.surfaces.cli.follow import follow
+    from covey.surfaces.cli.live import run_live
+
+    after = _start(call, call.run(call.services.history.last()))
+    seconds = parse_span(call.options.span).total_seconds() if call.options.span else None
+    left = call.options.limit
+
+    async def show(events: Sequence[Event]) -> bool:
+        nonlocal left
+        for event in events[:left]:
+            show_event(call.output, event)
+        call.output.flush()
+        left = None if left is None else left - len(events)
+        return left is None or left > 0
+
+    call.output.note(f"Following the journal after position {after}; Ctrl-C ends it.")
+    run_live(call, lambda services: follow(services, after, show, wanted, seconds))
+    return 0
+
+
+def _check_name(call: Call, wanted: EventFilter) -> None:
+    """Raise RecipientUnknown where an agent is named that nothing was ever about."""
+    if wanted.agent is not None and not call.run(call.services.history.read(0, 1, EventFilter(agent=wanted.agent))):
+        call.run(call.services.directory.agent(wanted.agent))
+
+
+def _start(call: Call, usual: int) -> int:
+    """Return the position to begin after."""
+    if call.options.since:
+        from covey.surfaces.cli.follow import position_before
+
+        since = parse_when(call.options.since, call.services.clock.now())
+        return call.run(position_before(call.services.history, since))
+    return usual if call.options.after is None else call.options.after

@@ -2,35 +2,42 @@
 
 from argparse import ArgumentParser
 
+from covey.core.names import parse_scope
 from covey.surfaces.cli.call import Call
-from covey.surfaces.cli.documents import ticket_document
+from covey.surfaces.cli.debts import show_debts
+from covey.surfaces.cli.exits import DONE
+from covey.surfaces.cli.ticket_document import ticket_document
+
+DESCRIPTION = """\
+List the answers that an agent owes, oldest first, or with --to those that it waits for. A debt is open until it is
+answered, and owed until it is archived. With --scope alone: everything that holds the gate of that scope."""
+EXAMPLES = """\
+examples:
+  covey owed coder
+  covey owed --to lead
+  covey owed --scope T-17"""
 
 
 def arguments(parser: ArgumentParser) -> None:
     parser.add_argument("name", nargs="?", metavar="AGENT", help="whose debts; by default those of who acts")
     parser.add_argument("--to", dest="to_agent", action="store_true", help="what the agent waits for, instead")
+    parser.add_argument("--scope", help="only what is owed in this scope")
 
 
 def run(call: Call) -> int:
-    agent = call.run(call.services.directory.agent(call.agent(call.options.name))).name
+    options = call.options
     dialogue = call.services.dialogue
-    tickets = call.run(dialogue.owed_to(agent) if call.options.to_agent else dialogue.owed_by(agent))
+    scope = parse_scope(options.scope) if options.scope else None
+    if scope is not None and options.name is None and not options.to_agent:
+        tickets = call.run(dialogue.gate(scope)).owed
+        nothing = f"Nothing is owed in {scope}."
+    else:
+        agent = call.run(call.services.directory.agent(call.agent(options.name))).name
+        owed = call.run(dialogue.owed_to(agent) if options.to_agent else dialogue.owed_by(agent))
+        tickets = tuple(ticket for ticket in owed if scope is None or ticket.scope == scope)
+        nothing = f"Nothing is owed {'to' if options.to_agent else 'by'} {agent}{f' in {scope}' if scope else ''}."
     if call.output.as_json:
         call.output.json([ticket_document(ticket) for ticket in tickets])
-        return 0
-    call.output.table(
-        ("who owes", "to", "state", "scope", "subject", "message"),
-        [
-            (
-                t.debtor,
-                t.asker,
-                f"{t.state}{f' ({t.trouble})' if t.trouble else ''}",
-                t.scope or "",
-                t.subject or "",
-                t.message_id,
-            )
-            for t in tickets
-        ],
-        f"Nothing is owed {'to' if call.options.to_agent else 'by'} {agent}.",
-    )
-    return 0
+    else:
+        show_debts(call, tickets, nothing)
+    return DONE

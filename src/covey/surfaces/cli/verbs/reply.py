@@ -3,28 +3,36 @@
 from argparse import ArgumentParser
 
 from covey.core.draft import Draft
-from covey.core.ids import parse_message_id
 from covey.core.message import Kind
-from covey.core.parts import TextPart
+from covey.core.parts import Part
 from covey.services.recipients import SendPolicy
 from covey.surfaces.cli.call import Call
 from covey.surfaces.cli.receipts import show_receipt
-from covey.surfaces.cli.verbs.send import read_text
+from covey.surfaces.cli.references import HELP, message_of
+from covey.surfaces.cli.texts import text_parts
 
-DESCRIPTION = "Answer a message; it goes to whoever sent it. A request then only waits to be archived."
+DESCRIPTION = """\
+Answer a message; it goes to whoever sent it. A request that was answered is still owed until it is archived, which
+says that you are done with it; --close does both in one step."""
+EXAMPLES = """\
+examples:
+  covey reply 3 "Yes: the old one hid a bug." --from coder
+  make test 2>&1 | tail -20 | covey reply 3 --from tester --close"""
 
 
 def arguments(parser: ArgumentParser) -> None:
-    parser.add_argument("id", metavar="ID", help="the message to answer")
-    parser.add_argument("text", metavar="TEXT", nargs="?", default="-", help="the answer; - or nothing reads stdin")
+    parser.add_argument("id", metavar="ID", help=HELP)
+    parser.add_argument("text", metavar="TEXT", nargs="?", help="the answer; - or nothing reads stdin")
     parser.add_argument("--from", dest="sender", metavar="AGENT", help="who answers; only claimed")
-    parser.add_argument("--close", action="store_true", help="close the debt too, instead of archiving it later")
+    parser.add_argument("--file", metavar="PATH", action="append", default=[], help="attach a snapshot of a file")
+    parser.add_argument("--close", action="store_true", help="archive the request too")
 
 
 def run(call: Call) -> int:
     options = call.options
-    parts = (TextPart(read_text(options.text)),)
-    draft = Draft(Kind.RESPONSE, (), parts, in_reply_to=parse_message_id(options.id))
-    policy = SendPolicy(closes=options.close)
-    receipt = call.run(call.services.mail.send(draft, call.actor(options.sender), policy))
-    return show_receipt(call.output, receipt)
+    answered = message_of(call, options.id, options.sender)
+    parts: list[Part] = [*text_parts(options.text, call.output, has_files=bool(options.file))]
+    parts += [call.run(call.services.attachments.snapshot(path)) for path in options.file]
+    draft = Draft(Kind.RESPONSE, (), tuple(parts), in_reply_to=answered)
+    actor = call.actor(options.sender)
+    return show_receipt(call.output, call.run(call.services.mail.send(draft, actor, SendPolicy(closes=options.close))))

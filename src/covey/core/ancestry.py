@@ -1,0 +1,48 @@
+"""Ancestry: which of the processes that a program descends from is the agent client that it works for.
+
+A client starts its MCP server and its hooks as programs of its own, some of them through a shell or a launcher. What
+they have in common is the client.
+"""
+
+from collections.abc import Sequence
+from typing import Final, NamedTuple
+
+from covey.core.session import Holder
+
+
+class Ancestor(NamedTuple):
+    """A process that another one descends from, with the name of its program."""
+
+    holder: Holder
+    name: str
+
+
+_SHELLS: Final = frozenset("ash bash busybox csh dash fish ksh mksh nu osh pwsh sh tcsh xonsh yash zsh".split())
+_LAUNCHERS: Final = frozenset(
+    "asdf catchsegv chroot corepack direnv doas dumb-init env hatch make mise nice nohup npm npx pdm pipenv pipx pnpm "
+    "poetry rye script setsid stdbuf strace sudo time timeout tini uv uvx xargs yarn".split()
+)
+_HOSTS: Final = frozenset(
+    "agetty containerd-shim cron docker-init gnome-terminal- init kitty konsole launchd login screen sshd systemd tmux "
+    "wezterm-gui xterm".split()
+)
+"""Where shells come from: what is started there by hand works for no client. Names are as kernels tell them, in up to
+15 characters."""
+
+
+def client_of(ancestors: Sequence[Ancestor]) -> Holder | None:
+    """Return the process of the client: the nearest ancestor that is neither a shell nor a launcher. Where a person
+    started the program, it is the nearest ancestor of all; None where there is none."""
+    for ancestor in ancestors:
+        name = _plain(ancestor.name)
+        if name in _HOSTS:
+            break
+        if name not in _SHELLS and name not in _LAUNCHERS:
+            return ancestor.holder
+    return ancestors[0].holder if ancestors else None
+
+
+def _plain(name: str) -> str:
+    """Return the name of a program without what processes add to it: `-bash`, `tmux: server`, `npm exec covey`."""
+    first = name.removeprefix("-").partition(":")[0].split()
+    return first[0] if first else ""

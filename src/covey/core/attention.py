@@ -1,0 +1,168 @@
+"""What is pending for a session, as data: the messages that one turn shows, who else is there, what did not fit."""
+
+from collections.abc import Collection
+from datetime import datetime, timedelta
+from enum import IntEnum
+from typing import Final, NamedTuple
+
+from covey.core.card import Presence
+from covey.core.counted import counted
+from covey.core.errors import Invalid
+from covey.core.identity import Identity
+from covey.core.ids import DeliveryId, MessageId, OfferId
+from covey.core.limits import ATTENTION_BUDGET, MAX_SHOWN, MIN_ATTENTION_BUDGET, OFFER_LEASE
+from covey.core.message import Kind
+from covey.core.names import AgentName, Scope, Subject
+from covey.core.offer import Presentation
+
+MAX_WAY_CHARS: Final = 160
+
+
+class Rank(IntEnum):
+    """Whose mail is shown first."""
+
+    OPERATOR = 0
+    """The person in charge, known by a token."""
+
+    LEAD = 1
+    """Whoever this session works for, and the space itself."""
+
+    PEER = 2
+
+
+class Letter(NamedTuple):
+    """A message as a model is shown it."""
+
+    number: int
+    """What the recipient calls it: 1, 2, 3…"""
+    message_id: MessageId
+    delivery_id: DeliveryId
+    sender: Identity
+    kind: Kind
+    sent_at: datetime
+    text: str
+    """As much of the body as is shown, as it was sent. Renderings make it harmless."""
+    length: int
+    """The characters of the whole body."""
+    rank: Rank = Rank.PEER
+    expects_reply: bool = False
+    scope: Scope | None = None
+    subject: Subject | None = None
+    correlation_id: str | None = None
+
+    @property
+    def is_cut(self) -> bool:
+        return len(self.text) < self.length
+
+
+class OtherAgent(NamedTuple):
+    """An agent that is there too."""
+
+    name: AgentName
+    presence: Presence
+    status: str | None = None
+    """What it says that it is doing."""
+    description: str = ""
+
+
+class LeftOut(NamedTuple):
+    """What waits and did not fit."""
+
+    messages: int = 0
+    asking: int = 0
+    """How many of them want an answer."""
+
+
+class Ways(NamedTuple):
+    """How the reader gets at what it is not shown, in words that it can act on. {agent} stands for its own name,
+    {number} and {message} for the number and the id of a message."""
+
+    more: str = "covey inbox {agent}"
+    """To what did not fit."""
+    rest: str = "covey thread {message}"
+    """To the rest of a message that was cut."""
+    answer: str = "covey reply NUMBER TEXT --agent {agent}"
+
+
+class Terms(NamedTuple):
+    """How much of what waits is shown in one turn, and how."""
+
+    budget: int = ATTENTION_BUDGET
+    """Characters, with everything that stands around the messages."""
+    presentation: Presentation = Presentation.ONCE
+    limit: int = MAX_SHOWN
+    """How many messages at most."""
+    leads: Collection[AgentName] = ()
+    """Whose mail comes before that of peers, besides those that the space knows this session to work for."""
+    ways: Ways = Ways()
+    lease: timedelta = OFFER_LEASE
+
+
+class Pending(NamedTuple):
+    """What a session has to know before its next turn."""
+
+    agent: AgentName
+    letters: tuple[Letter, ...] = ()
+    """In the order in which they are shown."""
+    left_out: LeftOut = LeftOut()
+    others: tuple[OtherAgent, ...] = ()
+    """The live agents besides this one, by name, as many as fit."""
+    more_others: int = 0
+    """How many did not."""
+    has_announced: bool = True
+    """Whether this agent has said what it is doing."""
+    offer: OfferId | None = None
+    """What the showing is known by; None where it was only looked at."""
+    presentation: Presentation = Presentation.ONCE
+    ways: Ways = Ways()
+
+    @property
+    def is_worth_showing(self) -> bool:
+        """Whether a model should be told. Where messages are shown until they are handled, agents discover each other
+        by being shown too."""
+        if self.presentation is Presentation.UNTIL_HANDLED and (self.others or not self.has_announced):
+            return True
+        return bool(self.letters)
+
+    @property
+    def title(self) -> str:
+        return f"{len(self.others) + self.more_others} agent(s), {len(self.letters)} message(s)"
+
+    @property
+    def left_out_line(self) -> str:
+        """One line that says how many did not fit and how to read them; empty where all fit."""
+        messages, asking = self.left_out
+        if not messages:
+            return ""
+        asks = f", {asking:,} of which want an answer" if asking else ""
+        more = self.ways.more.format(agent=self.agent)
+        return f"{counted(messages, 'more message')} did not fit{asks}. Read them: {more}"
+
+    @property
+    def how_to_answer(self) -> str:
+        """One line that says how a message is answered."""
+        return f"Answer: {self.ways.answer.format(agent=self.agent)}"
+
+
+def cut_note(letter: Letter, agent: AgentName, ways: Ways) -> str:
+    """Say how much of a letter is shown, and how to read the rest; empty where it is whole."""
+    if not letter.is_cut:
+        return ""
+    rest = ways.rest.format(agent=agent, number=letter.number, message=letter.message_id)
+    return f"{len(letter.text):,} of {letter.length:,} characters; the rest: {rest}"
+
+
+def check_terms(terms: Terms) -> Terms:
+    """Return the terms; a budget that holds no message is Invalid."""
+    if terms.budget < MIN_ATTENTION_BUDGET:
+        raise Invalid("budget", terms.budget, f"use at least {MIN_ATTENTION_BUDGET:,} characters")
+    if not 0 < terms.limit <= MAX_SHOWN:
+        raise Invalid("limit", terms.limit, f"use 1 to {MAX_SHOWN}")
+    if any(len(way) > MAX_WAY_CHARS for way in terms.ways):
+        raise Invalid("ways", terms.ways, f"use at most {MAX_WAY_CHARS} characters for each")
+    try:
+        for way in terms.ways:
+            way.format(agent="", number=0, message="")
+    except (LookupError, ValueError, AttributeError):
+        raise Invalid("ways", terms.ways, "only {agent}, {number} and {message} stand for something") from None
+    return terms

@@ -1,0 +1,63 @@
+"""A message in the form that mailboxes agreed on: three types, content in parts, a ttl and a trace."""
+
+from collections.abc import Mapping
+from typing import Final
+
+from covey.core.json import Json
+from covey.core.message import Kind, Message
+from covey.core.parts import DataPart, Part, TextPart
+from covey.core.times import format_instant
+
+TYPES: Final[Mapping[Kind, str]] = {
+    Kind.REQUEST: "message",
+    Kind.RESPONSE: "message",
+    Kind.NOTIFY: "message",
+    Kind.TASK: "task",
+    Kind.UPDATE: "task_update",
+}
+
+FIRST_STATE: Final = "pending"
+"""What a task is until its recipient says something else."""
+
+
+def mailbox_document(message: Message) -> dict[str, Json]:
+    """Return a message as mailboxes write it. `task` and `callback` are null where it has none."""
+    return {
+        "id": message.id,
+        "from": message.sender.agent,
+        "to": ", ".join(address.value for address in message.to),
+        "timestamp": format_instant(message.created_at),
+        "type": TYPES[message.kind],
+        "ttl": message.hops_left,
+        "trace": list(message.trace),
+        "task": _task(message),
+        "content": {"parts": [_part(part) for part in message.parts]},
+        "callback": _callback(message),
+        "reply_to": message.in_reply_to,
+        "metadata": message.metadata,
+    }
+
+
+def _task(message: Message) -> Json:
+    if message.kind not in (Kind.TASK, Kind.UPDATE):
+        return None
+    is_new = message.kind is Kind.TASK
+    return {
+        "id": message.task.id if message.task else message.id if is_new else message.in_reply_to,
+        "state": (message.task.state if message.task else None) or (FIRST_STATE if is_new else None),
+        "deadline": format_instant(message.deadline) if message.deadline else None,
+    }
+
+
+def _callback(message: Message) -> Json:
+    callback = message.callback
+    return None if callback is None else {"session_id": callback.session_id, "channel": callback.channel}
+
+
+def _part(part: Part) -> Json:
+    """Return a part. A file has the path that its sender named, and what was kept of it."""
+    if isinstance(part, TextPart):
+        return {"type": "text", "text": part.text}
+    if isinstance(part, DataPart):
+        return {"type": "data", "data": part.data}
+    return {"type": "file", "path": part.path, "name": part.name, "digest": part.digest, "size": part.size}

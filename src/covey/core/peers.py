@@ -1,0 +1,38 @@
+"""What programs that know only the peers' wire agree on: the subject of an inbox, the limits of a body, the payload."""
+
+from typing import Final
+
+from covey.core.ids import MessageId, SessionId
+from covey.core.json import Json
+from covey.core.message import Message
+from covey.core.names import AgentName
+from covey.core.times import format_instant
+
+INBOX_SUBJECT_PREFIX: Final = "agent.inbox"
+"""An inbox is the subject agent.inbox.<session id>."""
+
+MIN_BODY_CHARS: Final = 1
+MAX_BODY_BYTES: Final = 64 * 1024
+"""Of the text as UTF-8."""
+
+
+def inbox_subject(session_id: SessionId) -> str:
+    """Return the subject of a session's inbox."""
+    return f"{INBOX_SUBJECT_PREFIX}.{session_id}"
+
+
+def inbox_message(message: Message, recipient: AgentName) -> dict[str, Json]:
+    """Return a message as its payload for one recipient. A correlation id is there only where the message has one."""
+    payload: dict[str, Json] = {
+        "from_agent_id": message.sender.agent,
+        "from_goal_id": message.sender.session or _own_uuid(message.id),
+        "to_agent_id": recipient,
+        "body": message.text,
+        "sent_at": format_instant(message.created_at),
+    }
+    return payload if message.correlation_id is None else {**payload, "correlation_id": message.correlation_id}
+
+
+def _own_uuid(message_id: MessageId) -> str:
+    """Return the uuid of a message's id: a fresh one for a sender without a session, and the same for every copy."""
+    return message_id.partition("-")[2]

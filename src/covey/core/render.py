@@ -1,0 +1,64 @@
+"""Renderings of what is pending: the styles there are, the frame around them, and how much room each message takes."""
+
+from collections.abc import Callable, Mapping
+from enum import StrEnum
+from typing import Final
+
+from covey.core.attention import Letter, OtherAgent, Pending
+from covey.core.compact import to_json
+from covey.core.render_broadcast import agent_entry, broadcast_text, message_entry
+from covey.core.render_compact import compact_message, compact_text
+from covey.core.render_peers import peer_message, peers_block
+
+
+class Style(StrEnum):
+    PEERS = "peers"
+    """The `# PEER MESSAGES` block."""
+
+    BROADCAST = "broadcast"
+    """Agents and messages as JSON."""
+
+    COMPACT = "compact"
+    """For hooks."""
+
+
+_BLOCKS: Final[Mapping[Style, Callable[[Pending], str]]] = {
+    Style.PEERS: peers_block,
+    Style.BROADCAST: broadcast_text,
+    Style.COMPACT: compact_text,
+}
+
+FRAME_BEGIN: Final = '<covey-mail note="from other agents, not from the user">\n'
+FRAME_END: Final = "\n</covey-mail>"
+
+
+def framed(pending: Pending, style: Style) -> str:
+    """Return a rendering in the frame in which it may stand beside other text; nothing within can end it. Empty where
+    there is nothing to tell in that style."""
+    block = _BLOCKS[style](pending) if pending.is_worth_showing else ""
+    return f"{FRAME_BEGIN}{block}{FRAME_END}" if block else ""
+
+
+def letter_size(letter: Letter, pending: Pending) -> int:
+    """Return how many characters a letter takes in the style that needs most for it, with what separates it."""
+    agent, ways = pending.agent, pending.ways
+    return 1 + max(
+        len(peer_message(letter, agent, ways)),
+        len(to_json(message_entry(letter, agent, ways))),
+        len(compact_message(letter, agent, ways)),
+    )
+
+
+def other_size(other: OtherAgent) -> int:
+    """Return how many characters another agent takes in the style that needs most for it."""
+    return 1 + len(to_json(agent_entry(other)))
+
+
+def frame_size(pending: Pending) -> int:
+    """Return how many characters all but the letters take in the style that needs most for it."""
+    blocks = max(len(block(pending._replace(letters=()))) for block in _BLOCKS.values())
+    return len(FRAME_BEGIN) + blocks + len(FRAME_END) + len(pending.how_to_answer) + _HEADERS
+
+
+_HEADERS: Final = 100
+"""What stands only where there are letters, or grows with their number: headers, counts and commas."""

@@ -1,0 +1,83 @@
+"""The result of a `broadcast` that nobody called: who else is there and what they wrote, with a hint at first."""
+
+from typing import Final
+
+from covey.core.attention import Letter, OtherAgent, Pending, Ways, cut_note
+from covey.core.compact import to_json
+from covey.core.json import Json, JsonObject
+from covey.core.message import Kind
+from covey.core.names import AgentName
+from covey.core.render_escape import harmless, one_line
+
+TOOL: Final = "broadcast"
+INPUT: Final[JsonObject] = {"synthetic": True}
+"""Says that the call was put there and is not the model's own."""
+
+HINT: Final = (
+    "ACTION REQUIRED: Announce yourself: call broadcast with a message that says in one line what you are working on. "
+    "The other agents see it as your status."
+)
+STATUS_CHARS: Final = 200
+"""So much of a status is shown."""
+
+
+def synthetic_result(pending: Pending) -> JsonObject:
+    """Return the call with its result as a tool part."""
+    return {
+        "tool": TOOL,
+        "state": {
+            "status": "completed",
+            "input": INPUT,
+            "output": broadcast_output(pending),
+            "title": pending.title,
+        },
+    }
+
+
+def broadcast_output(pending: Pending) -> JsonObject:
+    """Return what the call results in."""
+    output: dict[str, Json] = {} if pending.has_announced else {"hint": HINT}
+    output["agents"] = [agent_entry(other) for other in pending.others]
+    if pending.more_others:
+        output["more_agents"] = pending.more_others
+    output["messages"] = [message_entry(letter, pending.agent, pending.ways) for letter in pending.letters]
+    if pending.left_out_line:
+        output["left_out"] = pending.left_out_line
+    if pending.offer is not None:
+        output["offer"] = pending.offer
+    return output
+
+
+def broadcast_text(pending: Pending) -> str:
+    """Return the same as text: the title, then the result on one line of JSON."""
+    return f"[{TOOL}] {pending.title}\n{to_json(broadcast_output(pending))}"
+
+
+def agent_entry(other: OtherAgent) -> JsonObject:
+    """Return another agent: its name and what it says of itself; who has said nothing yet is idle or busy."""
+    return {"name": one_line(other.name), "status": status_of(other)}
+
+
+def status_of(other: OtherAgent) -> str:
+    """Return what is known of what an agent does, on one line, as much of it as is shown."""
+    said = other.status or other.description or other.presence
+    return one_line(said if len(said) <= STATUS_CHARS else said[: STATUS_CHARS - 1] + "…")
+
+
+def message_entry(letter: Letter, agent: AgentName, ways: Ways) -> JsonObject:
+    """Return a message that can be replied to by its id, which is its number."""
+    entry: dict[str, Json] = {
+        "id": letter.number,
+        "from": one_line(letter.sender.agent),
+        "content": harmless(letter.text),
+        "grade": letter.sender.grade,
+    }
+    optional: dict[str, Json] = {
+        "kind": None if letter.kind is Kind.NOTIFY else letter.kind,
+        "expects_reply": letter.expects_reply,
+        "scope": one_line(letter.scope or ""),
+        "subject": one_line(letter.subject or ""),
+        "correlation_id": one_line(letter.correlation_id or ""),
+        "cut": cut_note(letter, agent, ways),
+    }
+    return entry | {name: value for name, value in optional.items() if value}

@@ -1,0 +1,50 @@
+"""The compact block, for hooks of agent clients: a line about each message, its body indented below."""
+
+from collections.abc import Iterator
+
+from covey.core.attention import Letter, Pending, Ways, cut_note
+from covey.core.counted import counted
+from covey.core.names import AgentName
+from covey.core.render_broadcast import status_of
+from covey.core.render_escape import harmless, one_line
+from covey.core.render_peers import written_time
+
+
+def compact_text(pending: Pending) -> str:
+    """Return the block; empty where there is neither a message nor another agent. Lines at the margin are ours; what
+    others wrote is indented."""
+    return "\n".join(_lines(pending)) if pending.letters or pending.others else ""
+
+
+def compact_message(letter: Letter, agent: AgentName, ways: Ways) -> str:
+    """Return one message of the block."""
+    about = [f"#{letter.number} {letter.kind} from {one_line(letter.sender.agent)} ({letter.sender.grade})"]
+    about.append(f"at {written_time(letter)}")
+    if letter.scope:
+        about.append(f"in {one_line(letter.scope)}")
+    if letter.subject:
+        about.append(f"on {one_line(letter.subject)}")
+    if letter.correlation_id:
+        about.append(f"correlation {one_line(letter.correlation_id)}")
+    head = " ".join(about) + (", wants an answer" if letter.expects_reply else "")
+    if note := cut_note(letter, agent, ways):
+        head += f" [{note}]"
+    return "\n".join([head, *(f"  {line}" for line in harmless(letter.text).split("\n"))])
+
+
+def _lines(pending: Pending) -> Iterator[str]:
+    if pending.letters:
+        yield f"{counted(len(pending.letters), 'message')} for {pending.agent}:"
+    for letter in pending.letters:
+        yield compact_message(letter, pending.agent, pending.ways)
+    if pending.left_out_line:
+        yield pending.left_out_line
+    if any(letter.expects_reply for letter in pending.letters):
+        yield pending.how_to_answer
+    if pending.others:
+        more = f" and {pending.more_others:,} more" if pending.more_others else ""
+        yield "Other agents:" + more
+        for other in pending.others:
+            yield f"  {one_line(other.name)}: {status_of(other)}"
+    if pending.offer is not None:
+        yield f"Offer {pending.offer}"

@@ -1,0 +1,72 @@
+"""Making harmless what others wrote: shown to a model, it can't close its frame, fake a header or pass as the user.
+
+What is legible stays legible. Hidden characters become visible, what could open or close a tag is written as in XML,
+and a body with a line that could be taken for structure (a heading, a fence, `Human:`) is quoted whole.
+"""
+
+import re
+from functools import lru_cache
+from typing import Final
+
+from covey.core.render_hidden import HIDDEN, bare, visible, with_plain_ends
+from covey.core.render_looks import as_it_looks
+
+_BRACKETS: Final = "＜﹤‹〈〈⟨ᐸ˂❮❰⧼⦑"
+"""What looks like <."""
+_SLASHES: Final = r"/\\|!?／∕⁄⧸⟋╱"
+"""What can follow it in a tag, a comment or a special token, and what looks like that."""
+_LETTERS: Final = "A-Za-z_\u00c0-\u052f\u1d00-\u1eff\uff21-\uff5a\U0001d400-\U0001d7ff"
+_BETWEEN: Final = f"\u0300-\u036f\u20d0-\u20ff{HIDDEN}"
+"""Marks and hidden characters, which may stand between a bracket and what follows."""
+_OPENING: Final = re.compile(
+    rf"<(?=[{_BETWEEN}]*[^\W\d]|[\s{_BETWEEN}]*[{_SLASHES}])"
+    rf"|[{_BRACKETS}](?=[{_BETWEEN}]*[{_LETTERS}]|[\s{_BETWEEN}]*[{_SLASHES}])"
+)
+_ENTITY: Final = re.compile(r"&(?=(?:amp|lt|gt|quot|apos|#\d{1,7}|#x[0-9a-f]{1,6});)", re.IGNORECASE)
+
+_ROLES: Final = (
+    "human|user|system|assistant|developer|tool|function|model|ai|claude|chatgpt|gpt|operator|covey|inst|sys|"
+    "instructions?|admin(?:istrator)?"
+)
+_TOKEN: Final = re.compile(rf"\[(?=\s{{0,8}}/?\s{{0,8}}(?:{_ROLES})\s{{0,8}}\])", re.IGNORECASE)
+# Two stretches of any length that may both take the same characters would take quadratic time: hence the bounds.
+_STRUCTURE: Final = re.compile(
+    r"^[ \t>*+.)\d-]*(?:\#|`{3}|~{3})"  # headings and fences, within lists and quotes too
+    r"|^[ \t]*(?:={3,}|-{3,}|\*{3,}|_{3,})[ \t]*$"  # rules and underlines
+    rf"|^(?:[^\w\n]|_)*(?:{_ROLES})(?:[ _-]?(?:message|prompt|turn|input|note|reminder|says|said))?"
+    r"(?:[ \t]*\([^)\n]{0,40}\))?[^\w\n]{0,4}:"  # turns of a conversation
+    rf"|^[^\w\n]{{0,20}}[\[({{【〔「][^\w\n]{{0,8}}(?:{_ROLES})[^\w\n]{{0,8}}[\])}}】〕」]",
+    re.MULTILINE | re.IGNORECASE,
+)
+
+
+@lru_cache(maxsize=128)
+def harmless(text: str) -> str:
+    """Return a body as it may stand in a frame. The cache serves one turn, in which a body is measured and rendered."""
+    text = with_plain_ends(text)
+    has_structure = _STRUCTURE.search(text if text.isascii() and text.isprintable() else as_it_looks(bare(text)))
+    text = visible(_without_tags(text))
+    return "\n".join(f"> {line}".rstrip() for line in text.split("\n")) if has_structure else text
+
+
+def one_line(text: str) -> str:
+    """Return a name or a status as it may stand within a line."""
+    return harmless(" ".join(with_plain_ends(text).split()))
+
+
+def attribute(text: str) -> str:
+    """Return a text as it may stand between the quotes of an attribute."""
+    line = " ".join(visible(with_plain_ends(text)).split())
+    return line.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace('"', "&quot;")
+
+
+def _without_tags(text: str) -> str:
+    """Return a text in which nothing opens or closes a tag or is a special token. What stood for a character already
+    is escaped, so that it can be told apart."""
+    text = _ENTITY.sub("&amp;", text)
+    text = _OPENING.sub(_written_out, text)
+    return _TOKEN.sub("&#91;", text)
+
+
+def _written_out(bracket: re.Match[str]) -> str:
+    return "&lt;" if bracket[0] == "<" else f"&#x{ord(bracket[0]):X};"

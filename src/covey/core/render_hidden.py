@@ -1,0 +1,54 @@
+"""Hidden characters: what a reader does not see, and what could make it read something else than a program does.
+
+Control characters, bidirectional marks, zero-width and invisible characters become visible. Whatever ends a line
+somewhere becomes a plain end of line. Joiners and variation selectors stay where scripts and emoji need them.
+"""
+
+import re
+from typing import Final
+
+_JOINERS: Final = "\u200c\u200d"
+_SELECTORS: Final = "\ufe0e\ufe0f"
+_ALWAYS: Final = (
+    "\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f"  # control characters, but for tabs and ends of lines
+    "\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\u3164"
+    "\ufe00-\ufe0d\ufeff\uffa0\ufff0-\ufffb\ufffe\uffff\ud800-\udfff"
+    "\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
+)
+HIDDEN: Final = _ALWAYS + _JOINERS + _SELECTORS
+"""Characters that are hidden somewhere, for use between the brackets of a pattern."""
+
+_SEEN: Final = f"[^\x00-\x7f\x85\u2028\u2029{HIDDEN}]"
+"""A character that is seen and is not ASCII: only beside such ones are joiners and selectors of use."""
+
+_RUN: Final = re.compile(
+    f"(?:[{_ALWAYS}]"
+    f"|(?<!{_SEEN})[{_SELECTORS}](?!\u20e3)"  # a digit in a box is a digit, a selector and the box
+    f"|(?<!{_SEEN})(?<!{_SEEN}[{_SELECTORS}])[{_JOINERS}]"
+    f"|[{_JOINERS}](?!{_SEEN}))+"
+)
+_ASCII_RUN: Final = re.compile("[\x00-\x08\x0e-\x1f\x7f]+")
+"""The same where there is nothing else: most texts are such, and this is far quicker."""
+
+_ANY: Final = re.compile(f"[{HIDDEN}]+")
+_END_OF_LINE: Final = re.compile("\r\n?|[\x0b\x0c\x85\u2028\u2029]")
+
+
+def with_plain_ends(text: str) -> str:
+    """Return a text whose lines end as all lines do."""
+    return text if text.isprintable() else _END_OF_LINE.sub("\n", text)
+
+
+def visible(text: str) -> str:
+    """Return a text with what is hidden in it made visible."""
+    return (_ASCII_RUN if text.isascii() else _RUN).sub(_shown, text)
+
+
+def bare(text: str) -> str:
+    """Return a text without what is or may be hidden, as a careless reader takes it."""
+    return (_ASCII_RUN if text.isascii() else _ANY).sub("", text)
+
+
+def _shown(run: re.Match[str]) -> str:
+    hidden = run[0]
+    return f"[U+{ord(hidden):04X}]" if len(hidden) == 1 else f"[{len(hidden)} hidden characters]"

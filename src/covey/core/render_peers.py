@@ -1,0 +1,51 @@
+"""The `# PEER MESSAGES` block: each message in a tag that says who sent it, when, and how sure the space is of that."""
+
+from datetime import UTC
+from typing import Final
+
+from covey.core.attention import Letter, Pending, Ways, cut_note
+from covey.core.message import Kind
+from covey.core.names import AgentName
+from covey.core.render_escape import attribute, harmless
+
+HEADER: Final = "# PEER MESSAGES"
+
+
+def peers_block(pending: Pending) -> str:
+    """Return the block; empty where there is no message."""
+    if not pending.letters:
+        return ""
+    lines = [HEADER, *(peer_message(letter, pending.agent, pending.ways) for letter in pending.letters)]
+    if pending.left_out_line:
+        lines.append(pending.left_out_line)
+    if pending.offer is not None:
+        lines.append(f"<!-- offer {pending.offer} -->")
+    return "\n".join(lines)
+
+
+def peer_message(letter: Letter, agent: AgentName, ways: Ways) -> str:
+    """Return one message of the block."""
+    named = " ".join(
+        f'{name}="{attribute(value)}"' for name, value in _attributes(letter, agent, ways).items() if value
+    )
+    return f"<peer-message {named}>\n{harmless(letter.text)}\n</peer-message>"
+
+
+def written_time(letter: Letter) -> str:
+    """Return when a message was sent, to the second."""
+    return letter.sent_at.astimezone(UTC).isoformat(timespec="seconds")
+
+
+def _attributes(letter: Letter, agent: AgentName, ways: Ways) -> dict[str, str | None]:
+    return {
+        "from": letter.sender.agent,
+        "sent_at": written_time(letter),
+        "correlation_id": letter.correlation_id,
+        "grade": letter.sender.grade,
+        "number": str(letter.number),
+        "kind": None if letter.kind is Kind.NOTIFY else letter.kind,
+        "expects_reply": "true" if letter.expects_reply else None,
+        "scope": letter.scope,
+        "subject": letter.subject,
+        "cut": cut_note(letter, agent, ways),
+    }

@@ -1,0 +1,161 @@
+"""The narrow store: a space as the holder of an agent's token may see and change it, whatever service asks.
+
+What is read goes through `NarrowView`, where another's mail is not there. What is changed is journalled with its actor,
+always; so a change in another's name is known by its event, and is undone. Rules about what the holder may do in its
+own name are the services', and stand in covey.core.authority like all others.
+"""
+
+from typing import TypeVar
+
+from covey.core.authority import check_as
+from covey.core.errors import BeyondToken
+from covey.core.event import Event
+from covey.core.identity import THE_SPACE, Identity
+from covey.core.ids import Topic
+from covey.ports.directory import Agents, Sessions, Settings, Tokens
+from covey.ports.journal import EventFilter, Journal
+from covey.ports.ledger import Deliveries, Inboxes, Messages, Offers, Tickets
+from covey.ports.pruning import Holdings, Pruned
+from covey.ports.store import Capabilities, Operation, Store, Transaction
+from covey.services.narrow_journal import NarrowJournal
+from covey.services.narrow_ledger import NarrowDeliveries, NarrowInboxes, NarrowMessages
+from covey.services.narrow_tickets import NarrowTickets
+
+T = TypeVar("T")
+
+
+class NarrowStore:
+    def __init__(self, store: Store, holder: Identity) -> None:
+        self._store = store
+        self._holder = holder
+
+    @property
+    def capabilities(self) -> Capabilities:
+        return self._store.capabilities
+
+    async def commit(self, operation: Operation[T], *, is_long: bool = False) -> T:
+        async def in_own_name(tx: Transaction) -> T:
+            return await operation(_InOwnName(tx, self._holder))
+
+        return await self._store.commit(in_own_name, is_long=is_long)
+
+    async def read(self, operation: Operation[T], *, is_long: bool = False) -> T:
+        async def narrowed(tx: Transaction) -> T:
+            return await operation(NarrowView(tx, self._holder))
+
+        return await self._store.read(narrowed, is_long=is_long)
+
+    async def close(self) -> None:
+        await self._store.close()
+
+
+class _Around:
+    """A transaction around another: what is not narrowed is as it is there."""
+
+    def __init__(self, tx: Transaction, holder: Identity) -> None:
+        self._tx = tx
+        self._holder = holder
+
+    @property
+    def agents(self) -> Agents:
+        return self._tx.agents
+
+    @property
+    def sessions(self) -> Sessions:
+        return self._tx.sessions
+
+    @property
+    def settings(self) -> Settings:
+        return self._tx.settings
+
+    @property
+    def tokens(self) -> Tokens:
+        return self._tx.tokens
+
+    @property
+    def pruned(self) -> Pruned:
+        return self._tx.pruned
+
+    def ring(self, topic: Topic) -> None:
+        self._tx.ring(topic)
+
+
+class NarrowView(_Around):
+    """All records at one moment, as far as the holder may see them. Names, cards and sessions are for everyone."""
+
+    @property
+    def messages(self) -> Messages:
+        return NarrowMessages(self._tx, self._holder)
+
+    @property
+    def deliveries(self) -> Deliveries:
+        return NarrowDeliveries(self._tx, self._holder)
+
+    @property
+    def inboxes(self) -> Inboxes:
+        return NarrowInboxes(self._tx, self._holder)
+
+    @property
+    def tickets(self) -> Tickets:
+        return NarrowTickets(self._tx, self._holder)
+
+    @property
+    def journal(self) -> Journal:
+        return NarrowJournal(self._tx, self._holder)
+
+    @property
+    def offers(self) -> Offers:
+        raise BeyondToken(self._holder.agent, "look through offers")
+
+    @property
+    def holdings(self) -> Holdings:
+        raise BeyondToken(self._holder.agent, "look through the whole space")
+
+
+class _InOwnName(_Around):
+    """A transaction in which nobody acts but the holder, and the space."""
+
+    @property
+    def messages(self) -> Messages:
+        return self._tx.messages
+
+    @property
+    def deliveries(self) -> Deliveries:
+        return self._tx.deliveries
+
+    @property
+    def inboxes(self) -> Inboxes:
+        return self._tx.inboxes
+
+    @property
+    def tickets(self) -> Tickets:
+        return self._tx.tickets
+
+    @property
+    def offers(self) -> Offers:
+        return self._tx.offers
+
+    @property
+    def holdings(self) -> Holdings:
+        return self._tx.holdings
+
+    @property
+    def journal(self) -> Journal:
+        return _OwnEvents(self._tx.journal, self._holder)
+
+
+class _OwnEvents:
+    def __init__(self, journal: Journal, holder: Identity) -> None:
+        self._journal = journal
+        self._holder = holder
+
+    async def append(self, event: Event) -> None:
+        if event.actor != THE_SPACE:
+            check_as(self._holder, event.actor.agent, "act as")
+        await self._journal.append(event)
+
+    async def read(self, after: int, limit: int, wanted: EventFilter | None = None) -> "list[Event]":
+        return [*await self._journal.read(after, limit, wanted)]
+
+    async def last(self) -> int:
+        return await self._journal.last()

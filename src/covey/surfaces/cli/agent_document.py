@@ -1,0 +1,19 @@
+"""An agent as programs get it with --json."""
+
+from covey.core.card import encode_card
+from covey.core.json import Json
+from covey.core.times import format_instant
+from covey.services.directory import AgentView
+
+
+def agent_document(view: AgentView) -> dict[str, Json]:
+    """Return an agent as others see it now."""
+    return {
+        "agent": view.name,
+        "presence": str(view.presence),
+        "status": view.status,
+        "sessions": [{"id": s.id, "key": str(s.key), "label": s.label} for s in view.sessions],
+        "registered_at": format_instant(view.registered_at),
+        "last_seen_at": format_instant(view.last_seen_at) if view.last_seen_at else None,
+        **encode_card(view.card),
+    }

@@ -1,0 +1,91 @@
+"""Completing: which words can follow those on a command line."""
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Final, NamedTuple
+
+from covey.surfaces.cli.catalogue import VERBS
+from covey.surfaces.cli.grammar import Argument, arguments_of
+from covey.surfaces.cli.topics import TOPICS
+
+FILES: Final = ":files"
+"""Said instead of words where the names of files are wanted: shells know them best."""
+
+_AGENTS: Final = frozenset({"AGENT", "NAME", "WHOM"})
+_ANYWHERE: Final = {"--store": "the space", "--agent": "who acts"}
+
+
+class Word(NamedTuple):
+    """A word that can stand there, and what it is for."""
+
+    word: str
+    about: str = ""
+
+
+def complete(words: Sequence[str], agents: Callable[[], Sequence[str]]) -> Sequence[Word]:
+    """Return what can stand in the place of the last word; `agents` is asked only where an agent can stand."""
+    *before, current = words or ("",)
+    verb, after = _verb(before)
+    if before and before[-1] in _ANYWHERE:
+        found: Iterable[Word] = map(Word, agents()) if before[-1] == "--agent" else ()
+    elif verb is None and current.startswith("-"):
+        found = [*(Word(flag, about) for flag, about in _ANYWHERE.items()), Word("--help"), Word("--version")]
+    elif verb is None:
+        found = [Word(name, entry.summary) for name, entry in VERBS.items()]
+    elif verb in VERBS:
+        found = _of_verb(verb, after, current, agents)
+    else:
+        found = ()
+    return [word for word in found if word.word.startswith(current) or word.word == FILES]
+
+
+def _verb(before: Sequence[str]) -> tuple[str | None, Sequence[str]]:
+    """Return the verb, and the words after it."""
+    place = 0
+    while place < len(before):
+        if before[place] in _ANYWHERE:
+            place += 1
+        elif not before[place].startswith("-"):
+            return before[place], before[place + 1 :]
+        place += 1
+    return None, ()
+
+
+def _of_verb(verb: str, after: Sequence[str], current: str, agents: Callable[[], Sequence[str]]) -> Iterable[Word]:
+    arguments = arguments_of(verb)
+    flags = {flag: argument for argument in arguments for flag in argument.flags}
+    previous = flags.get(after[-1]) if after else None
+    if previous is not None and previous.takes_value:
+        return _values(verb, previous, agents)
+    if current.startswith("-"):
+        unused = (flag for flag in flags if flag not in after or flags[flag].is_repeatable)
+        return [*(Word(flag, flags[flag].help) for flag in unused), Word("--help", "explain the verb")]
+    places = [argument for argument in arguments if not argument.flags]
+    taken = _taken(after, flags)
+    if not places or (taken >= len(places) and not places[-1].is_repeatable):
+        return ()
+    return _values(verb, places[min(taken, len(places) - 1)], agents)
+
+
+def _taken(after: Sequence[str], flags: dict[str, Argument]) -> int:
+    """Return how many words stand there that belong to no option."""
+    count, is_value = 0, False
+    for word in after:
+        if is_value:
+            is_value = False
+        elif word.startswith("-"):
+            is_value = word in flags and flags[word].takes_value
+        else:
+            count += 1
+    return count
+
+
+def _values(verb: str, argument: Argument, agents: Callable[[], Sequence[str]]) -> Iterable[Word]:
+    if argument.choices:
+        return map(Word, argument.choices)
+    if argument.metavar in _AGENTS:
+        return map(Word, agents())
+    if argument.metavar in ("PATH", "FILE"):
+        return (Word(FILES),)
+    if verb == "help":
+        return [*(Word(*topic) for topic in TOPICS.items()), *(Word(name, e.summary) for name, e in VERBS.items())]
+    return ()

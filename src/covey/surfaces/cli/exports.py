@@ -1,0 +1,31 @@
+"""Exports: the environment that makes a shell act as a session, and how a shell takes it on or lets it go."""
+
+import os
+import shlex
+from collections.abc import Mapping
+from typing import Final
+
+from covey.core.store_url import Engine, StoreUrl
+from covey.services.directory import Joined
+
+NAMES: Final = ("COVEY_SESSION", "COVEY_AGENT", "COVEY_STORE")
+
+
+def environment(joined: Joined, url: StoreUrl) -> Mapping[str, str]:
+    """Return what a shell exports to act as the session. The store goes along: the session is known in no other one,
+    whatever folder the shell is in."""
+    place = os.path.abspath(os.path.expanduser(url.place)) if url.engine is Engine.SQLITE else url.place  # noqa: PTH100, PTH111 - as in wiring
+    values = (f"{joined.session.id}:{joined.secret}", joined.session.agent, str(url._replace(place=place)))
+    return dict(zip(NAMES, values, strict=True))
+
+
+def export_line(name: str, value: str, width: int) -> str:
+    """Return what a shell evaluates to take a variable on: one line, or two where it is too wide to be looked at."""
+    line = f"export {name}={shlex.quote(value)}"
+    cut = line.find(":") + 1
+    return line if len(line) <= width or not cut else f"{line[:cut]}\\\n{line[cut:]}"
+
+
+def unset_line() -> str:
+    """Return what a shell evaluates to let go of all of it."""
+    return "unset " + " ".join(NAMES)

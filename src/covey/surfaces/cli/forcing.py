@@ -1,0 +1,21 @@
+"""Forcing: passing a gate over what is owed, for the verbs that can, and only with a reason."""
+
+from argparse import ArgumentParser, Namespace
+
+from covey.core.errors import Invalid
+
+
+def add_forcing(parser: ArgumentParser) -> None:
+    """Add the arguments that force a gate."""
+    parser.add_argument("--force-commit-phase", action="store_true", help="pass whatever is owed; it is journalled")
+    parser.add_argument("--why", metavar="REASON", help="why it is forced")
+
+
+def reason(options: Namespace) -> str | None:
+    """Return why a gate is to be forced, or None where it is not."""
+    why: str | None = options.why
+    if options.force_commit_phase and not (why and why.strip()):
+        raise Invalid("--why", why, "forcing the gate needs a reason")
+    if why is not None and not options.force_commit_phase:
+        raise Invalid("--why", why, "it is for --force-commit-phase")
+    return why

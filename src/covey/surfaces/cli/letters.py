@@ -1,0 +1,77 @@
+"""Letters: which characters may reach a person's terminal, and how many cells they take there."""
+
+from collections.abc import Mapping
+from typing import Final
+
+NEWER_EMOJI: Final = range(0x1F000, 0x1FB00)
+"""Pictures keep being added here; the ones that this Python does not know yet are pictures all the same."""
+
+_SKIN_TONES: Final = range(0x1F3FB, 0x1F400)
+_TAKEN_OUT: Final[Mapping[int, str]] = {
+    **dict.fromkeys((0xAD, 0x200C, 0x200D, *range(0xFE00, 0xFE10)), ""),  # joiners: terminals differ in their width
+    **dict.fromkeys((0xA0, 0x1680, *range(0x2000, 0x200B), 0x202F, 0x205F, 0x2028, 0x2029), " "),
+    0x3000: "  ",
+}
+
+
+def printable(text: str) -> str:
+    """Return text without what could steer a terminal: control, bidirectional and invisible characters."""
+    if text.isascii() and text.isprintable():
+        return text
+    return "".join(c if c in "\n\t" or _is_harmless(c) else "�" for c in text.translate(_TAKEN_OUT))
+
+
+def one_line(text: str) -> str:
+    """Return text on one line."""
+    return " ".join(text.split())
+
+
+def clipped(text: str, length: int) -> str:
+    """Return text of at most `length` characters; what was left out is an ellipsis."""
+    return text if len(text) <= length else text[: length - 1].rstrip() + "…"
+
+
+def fitted(text: str, width: int) -> str:
+    """Return a line that takes at most `width` cells; what was left out is an ellipsis."""
+    if cells(text) <= width:
+        return text
+    room = width - 1
+    end = 0
+    while end < len(text) and (room := room - cells(text[end])) >= 0:
+        end += 1
+    return text[:end].rstrip() + "…"
+
+
+def reflowed(text: str, width: int) -> str:
+    """Return text with its paragraphs filled to a width; indented lines stay as they are."""
+    from textwrap import fill
+
+    blocks: list[str] = []
+    paragraph: list[str] = []
+    for line in (*text.splitlines(), ""):
+        if line and not line.startswith(" "):
+            paragraph.append(line)
+            continue
+        if paragraph:
+            blocks.append(fill(" ".join(paragraph), width, break_long_words=False, break_on_hyphens=False))
+            paragraph = []
+        blocks.append(line)
+    return "\n".join(blocks).rstrip("\n")
+
+
+def cells(text: str) -> int:
+    """Return how many cells of a terminal a line takes."""
+    return len(text) if text.isascii() else sum(_width(c) for c in text)
+
+
+def _is_harmless(character: str) -> bool:
+    return character.isprintable() or ord(character) in NEWER_EMOJI
+
+
+def _width(character: str) -> int:
+    from unicodedata import category, east_asian_width
+
+    if ord(character) in _SKIN_TONES or category(character) in ("Mn", "Me", "Cf"):
+        return 0
+    is_new = ord(character) in NEWER_EMOJI and category(character) == "Cn"
+    return 2 if is_new or east_asian_width(character) in ("W", "F") else 1

@@ -1,0 +1,35 @@
+"""The listing of an inbox, as people see it."""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from covey.core.message import Kind, Message
+from covey.services.looking import Item
+from covey.surfaces.cli.headline import about, extras
+from covey.surfaces.cli.output import Output
+from covey.surfaces.cli.when import age
+
+
+def show_items(output: Output, items: Sequence[Item], now: datetime, nothing: str) -> None:
+    """Show what waits, one line each, or say that nothing does."""
+    output.table(
+        ("#", "age", "from", "kind", "state", "about", "text"),
+        [
+            (
+                str(item.delivery.number),
+                age(item.message.created_at, now),
+                str(item.message.sender),
+                _kind(item.message),
+                str(item.state),
+                about(item.message),
+                " ".join((item.message.text, *(f"[{extra}]" for extra in extras(item.message)))).strip(),
+            )
+            for item in items
+        ],
+        nothing,
+    )
+
+
+def _kind(message: Message) -> str:
+    is_idle = message.kind is Kind.REQUEST and not message.expects_reply
+    return f"{message.kind} (no reply)" if is_idle else str(message.kind)

@@ -1,0 +1,32 @@
+"""References: how people name a message, by its id or by its number in an inbox."""
+
+from covey.core.errors import NumberUnknown
+from covey.core.ids import MessageId, parse_message_id
+from covey.core.names import AgentName
+from covey.surfaces.cli.call import Call
+
+DIGITS = 15
+"""No number has more."""
+
+HELP = "the message: its id, or its number in the inbox of who acts"
+
+
+def is_number(text: str) -> bool:
+    """Tell whether a message is named by its number."""
+    return text.isascii() and text.isdigit()
+
+
+def message_of(call: Call, text: str, claimed: str | None = None) -> MessageId:
+    """Return the message that `text` names; a number counts in the inbox of who acts."""
+    return numbered(call, call.agent(claimed), text) if is_number(text) else parse_message_id(text)
+
+
+def numbered(call: Call, agent: AgentName, text: str) -> MessageId:
+    """Return the message with a number for an agent."""
+    try:
+        if len(text) > DIGITS:
+            raise NumberUnknown(text, agent)
+        return call.run(call.services.dialogue.numbered(agent, int(text))).message_id
+    except NumberUnknown:
+        call.run(call.services.directory.agent(agent))  # a mistyped name is told as one
+        raise

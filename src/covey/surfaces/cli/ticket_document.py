@@ -1,0 +1,23 @@
+"""A debt as programs get it with --json."""
+
+from covey.core.json import Json
+from covey.core.ticket import Ticket
+from covey.core.times import format_instant
+
+
+def ticket_document(ticket: Ticket) -> dict[str, Json]:
+    """Return a debt."""
+    return {
+        "ticket": ticket.id,
+        "message": ticket.message_id,
+        "asker": ticket.asker,
+        "debtor": ticket.debtor,
+        "state": str(ticket.state),
+        "scope": ticket.scope,
+        "subject": ticket.subject,
+        "answer": ticket.answer,
+        "trouble": str(ticket.trouble) if ticket.trouble else None,
+        "awaits": ticket.awaits,
+        "opened_at": format_instant(ticket.opened_at),
+        "due_at": format_instant(ticket.due_at) if ticket.due_at else None,
+    }

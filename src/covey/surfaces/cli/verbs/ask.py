@@ -1,0 +1,131 @@
+"""covey ask."""
+
+import shlex
+import sys
+from argparse import ArgumentParser
+
+from covey.core.errors import Invalid
+from covey.core.ids import parse_ticket_id
+from covey.core.json import Json
+from covey.core.outcome import Outcome, OutcomeKind, settled_outcome
+from covey.surfaces.cli.call import Call
+from covey.surfaces.cli.documents import message_document
+from covey.surfaces.cli.drafts import draft_arguments, draft_of, policy_of
+from covey.surfaces.cli.exits import DONE, INTERRUPTED, REFUSED, UNAVAILABLE
+from covey.surfaces.cli.headline import extras
+from covey.surfaces.cli.live import run_live
+from covey.surfaces.cli.output import columns
+from covey.surfaces.cli.standing import await_answer
+from covey.surfaces.cli.ticket_document import ticket_document
+from covey.surfaces.cli.when import parse_span
+
+USUAL_TIMEOUT = "60s"
+DESCRIPTION = """\
+Ask an agent and wait for the answer, which is written to stdout. The question is durable: when the wait ends without
+an answer, the command says how to wait on, and a late answer also arrives in the inbox of who asked.
+
+exit codes:
+  0    answered
+  1    there will be no answer: refused, undeliverable, expired or closed
+  4    no answer yet: wait on with --ticket
+  130  Ctrl-C: the question stays open; wait on with --ticket"""
+EXAMPLES = """\
+examples:
+  covey ask --from lead --to critic "Is the parser done?" --timeout 5m
+  git diff | covey ask --from lead --to critic --subject review -
+  covey ask --from lead --ticket \\
+    1794738090871-b745006e-89e8-4bc5-807f-9da2869a073b@critic"""
+
+
+def arguments(parser: ArgumentParser) -> None:
+    parser.add_argument("text", metavar="TEXT", nargs="?", help="the question; - or nothing reads stdin")
+    parser.add_argument("--to", metavar="AGENT", action="append", help="whom to ask")
+    parser.add_argument("--ticket", metavar="ID", help="wait on for the answer to an earlier question")
+    parser.add_argument(
+        "--timeout", metavar="SPAN", default=USUAL_TIMEOUT, help=f"how long to wait (default {USUAL_TIMEOUT})"
+    )
+    draft_arguments(parser)
+
+
+def run(call: Call) -> int:
+    options = call.options
+    seconds = parse_span(options.timeout).total_seconds()
+    asks = call.services.asks
+    if options.ticket is None:
+        draft = draft_of(call, is_request=True)
+        actor = call.actor(options.sender)
+        outcome = call.run(asks.ask(draft, actor, policy_of(call), 0))
+    elif options.text is not None or options.to:
+        raise Invalid("ticket", options.ticket, "the question was asked already: give no TEXT and no --to")
+    else:
+        actor = call.actor(options.sender)
+        outcome = call.run(asks.resume(parse_ticket_id(options.ticket), actor, 0))
+    ticket = outcome.ticket.id
+    try:
+        if _is_open(outcome) and seconds > 0:
+            outcome = run_live(call, lambda services: await_answer(services, call.output, ticket, actor, seconds))
+    except KeyboardInterrupt:
+        call.output.step("")  # where the terminal shows the key, the next line begins below it
+        _show(call, outcome, "Interrupted")
+        return INTERRUPTED
+    _show(call, outcome, f"No answer from {outcome.ticket.debtor} yet")
+    return _exit_code(outcome)
+
+
+def _is_open(outcome: Outcome) -> bool:
+    return settled_outcome(outcome.ticket) is None
+
+
+def _exit_code(outcome: Outcome) -> int:
+    if outcome.kind is OutcomeKind.REPLIED:
+        return DONE
+    return UNAVAILABLE if _is_open(outcome) else REFUSED
+
+
+def _show(call: Call, outcome: Outcome, lead: str) -> None:
+    """Write the answer, or say why there is none and how to wait on."""
+    output = call.output
+    if output.as_json:
+        output.json(_document(call, outcome))
+    elif outcome.answer is not None:
+        output.text(outcome.answer.text)
+        for line in extras(outcome.answer):
+            output.note(f"With it came: {line}")
+    elif _is_open(outcome):
+        output.note(f"{lead}. The question stays open; wait on with:")
+        output.note(_pasteable(_resume_words(call, outcome)))
+    else:
+        output.note(f"{outcome.ticket.debtor} will not answer: {outcome.kind}{_because(outcome)}.")
+
+
+def _because(outcome: Outcome) -> str:
+    return f", {outcome.reason}" if outcome.reason else ""
+
+
+def _document(call: Call, outcome: Outcome) -> dict[str, Json]:
+    return {
+        "outcome": str(outcome.kind),
+        "reason": outcome.reason,
+        "ticket": outcome.ticket.id,
+        "text": outcome.text if outcome.answer else None,
+        "answer": message_document(outcome.answer) if outcome.answer else None,
+        "debt": ticket_document(outcome.ticket),
+        "resume": _resume_words(call, outcome) if _is_open(outcome) else None,
+    }
+
+
+def _resume_words(call: Call, outcome: Outcome) -> list[str]:
+    """Return the command that waits on for the same answer."""
+    options = call.options
+    given = (("--store", options.store), ("--agent", options.agent), ("--from", options.sender))
+    said = [word for name, value in given if value for word in (name, value)]
+    return ["covey", "ask", *said, "--ticket", outcome.ticket.id]
+
+
+def _pasteable(words: list[str]) -> str:
+    """Return a command as people can paste it: on one line, or with its last word on the next where a terminal is too
+    narrow for that."""
+    *head, last = [shlex.quote(word) for word in words]
+    line = "  " + " ".join([*head, last])
+    is_narrow = sys.stderr.isatty() and len(line) > columns()
+    return "  " + " ".join(head) + " \\\n    " + last if is_narrow else line

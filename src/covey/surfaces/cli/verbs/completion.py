@@ -1,0 +1,52 @@
+"""covey completion."""
+
+from argparse import SUPPRESS, ArgumentParser
+from collections.abc import Sequence
+
+from covey.surfaces.cli.call import Call
+from covey.surfaces.cli.exits import DONE
+from covey.surfaces.cli.known_names import known_names
+from covey.surfaces.cli.shells import SHELLS, script
+
+DESCRIPTION = """\
+Write a script that completes verbs, options, agents and topics in your shell. The script asks covey itself, so it is
+right for every version; agents are read from the space that the command would use."""
+EXAMPLES = """\
+examples:
+  eval "$(covey completion bash)"    # in ~/.bashrc
+  eval "$(covey completion zsh)"     # in ~/.zshrc, after compinit
+  covey completion fish | source     # in ~/.config/fish/config.fish"""
+
+WORDS = "words"
+"""What the scripts ask for instead of a shell: the words that can stand in the place of the last --word."""
+
+
+def arguments(parser: ArgumentParser) -> None:
+    parser.add_argument("shell", metavar="|".join(SHELLS), choices=(*SHELLS, WORDS), help="which shell")
+    parser.add_argument("--word", action="append", default=[], help=SUPPRESS)
+
+
+def run(call: Call) -> int:
+    if call.options.shell == WORDS:
+        # Each begins with a colon: argparse would take a word of two dashes for the end of the options.
+        return _words(call, [word[1:] for word in call.options.word])
+    text = script(call.options.shell)
+    if call.output.as_json:
+        call.output.json({"shell": call.options.shell, "script": text})
+    else:
+        call.output.text(text.rstrip("\n"))
+    return DONE
+
+
+def _words(call: Call, words: Sequence[str]) -> int:
+    from covey.surfaces.cli.completing import complete
+
+    if "--store" in words[:-2]:
+        call.options.store = words[words.index("--store") + 1]
+    found = complete(words, lambda: known_names(call))
+    if call.output.as_json:
+        call.output.json([{"word": word, "about": about} for word, about in found])
+    else:
+        for word, about in found:
+            call.output.text(f"{word}\t{about}" if about else word)
+    return DONE

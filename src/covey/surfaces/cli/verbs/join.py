@@ -1,0 +1,132 @@
+"""covey join."""
+
+import os
+from argparse import ArgumentParser
+from datetime import timedelta
+
+from covey.core.card import Card, encode_card, parse_card
+from covey.core.errors import Invalid, NotFound
+from covey.core.json import Json
+from covey.core.limits import MAX_LEASE, PRESENCE_LEASE
+from covey.core.names import AgentName, parse_agent_name, parse_label
+from covey.core.session import SessionKind
+from covey.services.directory import Joined, JoinRequest
+from covey.surfaces.cli.call import Call
+from covey.surfaces.cli.exports import environment, export_line
+from covey.surfaces.cli.when import parse_span
+
+DESCRIPTION = """\
+Start a session of an agent, for a shell or another program to act as. It lives as long as that program's process, and
+gets the mail that is parked with the agent. What it prints proves the session to whoever knows it; `covey leave` ends
+it. Commands that act as the session show that it is in use."""
+EXAMPLES = """\
+examples:
+  eval "$(covey join coder --export)"
+  eval "$(covey join coder --export --pid $$)"  # the same, also in a subshell
+  covey join critic --description "reads diffs" --capability review --json"""
+
+
+def arguments(parser: ArgumentParser) -> None:
+    parser.add_argument(
+        "name", nargs="?", metavar="AGENT", help="whose session; by default who acts, else a new agent: agentA, …"
+    )
+    parser.add_argument("--export", action="store_true", help="write only what a shell evaluates")
+    bound = parser.add_mutually_exclusive_group()
+    bound.add_argument("--pid", type=int, help="the process that it lives as long as; by default the calling shell")
+    bound.add_argument("--lease", metavar="SPAN", help="no process: it lives until nobody used it for 10m, 2h, 3d")
+    parser.add_argument("--label", metavar="NAME", help="a name for this session, to be found by")
+    card = parser.add_argument_group("the agent's card; what is not given stays as it is")
+    card.add_argument("--description", metavar="TEXT", help="what the agent is for")
+    card.add_argument("--capability", metavar="TEXT", action="append", help="what it can do; may be repeated")
+    card.add_argument("--allow-from", metavar="AGENT", action="append", help="who may write to it; *, or several")
+    card.add_argument("--delegate", metavar="AGENT", action="append", help="whom it may write to; *, or several")
+    card.add_argument("--workspace", metavar="PATH", help="the folder it works in")
+
+
+def run(call: Call) -> int:
+    options = call.options
+    given = options.name or options.agent or os.environ.get("COVEY_AGENT")
+    name = parse_agent_name(given) if given else _holder(call)
+    wish = JoinRequest(
+        name=name,
+        card=_card(call, name),
+        kind=SessionKind.LEASED if options.lease else SessionKind.CLIENT,
+        label=parse_label(options.label) if options.label else None,
+        client_pid=None if options.lease else _pid(options.pid),
+        lease=_lease(options.lease) if options.lease else PRESENCE_LEASE,
+    )
+    _show(call, call.run(call.services.directory.join(wish)))
+    return 0
+
+
+def _holder(call: Call) -> AgentName | None:
+    """Return whose token lets the session join; the operator's is for anyone."""
+    return None if call.holder is None or call.holder.is_operator else call.holder.agent
+
+
+def _card(call: Call, name: AgentName | None) -> Card | None:
+    """Return the agent's card with what was given; None where nothing was."""
+    options = call.options
+    given: dict[str, Json] = {
+        "description": options.description,
+        "capabilities": options.capability,
+        "allow_from": options.allow_from,
+        "allowed_delegates": options.delegate,
+        "workspace": options.workspace,
+    }
+    changes = {field: value for field, value in given.items() if value is not None}
+    if not changes:
+        return None
+    try:
+        card = call.run(call.services.directory.agent(name)).card if name else Card()
+    except NotFound:
+        card = Card()
+    return parse_card({**encode_card(card), **changes})
+
+
+def _pid(given: int | None) -> int:
+    """Return the process that the session is bound to. Within a container the caller may be outside, and is 0 then."""
+    pid = os.getppid() if given is None else given
+    if pid <= 0:
+        raise Invalid("process id", pid, "name a running process with --pid, or use --lease")
+    return pid
+
+
+def _lease(text: str) -> timedelta:
+    span = parse_span(text)
+    if not span or span > MAX_LEASE:
+        raise Invalid("lease", text, f"use at least 1s and at most {MAX_LEASE.days}d")
+    return span
+
+
+def _show(call: Call, joined: Joined) -> None:
+    """Write what a shell evaluates as the result, and beside it what a person wants to know."""
+    session, output = joined.session, call.output
+    variables = environment(joined, call.url)
+    if output.as_json:
+        output.json({**_document(joined), "environment": variables})
+        return
+    tell = output.step if call.options.export else output.note
+    life = f"process {session.holder.pid}" if session.holder.pid else f"it is used every {session.lease}"
+    tell(f"Joined as {session.key}.")
+    tell(f"The session lives as long as {life}; waiting for it: {joined.adopted}.")
+    if os.environ.get("COVEY_SESSION"):
+        tell("This shell had a session already; that one goes on until it is left.")
+    for name, value in variables.items():
+        output.text(export_line(name, value, output.width))
+    if output.is_for_a_person and not call.options.export:
+        tell(f'These lines are for your shell; next time: eval "$(covey join {session.agent} --export)"')
+
+
+def _document(joined: Joined) -> dict[str, Json]:
+    session = joined.session
+    return {
+        "agent": session.agent,
+        "session": session.id,
+        "key": str(session.key),
+        "kind": str(session.kind),
+        "pid": session.holder.pid,
+        "label": session.label,
+        "secret": joined.secret,
+        "adopted": joined.adopted,
+    }

@@ -1,0 +1,74 @@
+"""covey messages-send."""
+
+from argparse import ArgumentParser
+
+from covey.core.address import Address, AddressKind
+from covey.core.draft import Draft
+from covey.core.errors import MessageTooLarge
+from covey.core.ids import parse_message_id
+from covey.core.limits import MAX_DIALOGUE_BODY_BYTES
+from covey.core.message import Kind
+from covey.core.names import parse_agent_name, parse_scope, parse_subject
+from covey.core.parts import TextPart
+from covey.core.receipt import Receipt
+from covey.services.recipients import SendPolicy, WhenUnknown
+from covey.surfaces.cli.call import Call
+from covey.core.dialogue_document import dialogue_document
+from covey.surfaces.cli.documents import delivery_document
+from covey.surfaces.cli.exits import DONE, REFUSED
+from covey.surfaces.cli.texts import read_text
+
+DESCRIPTION = """\
+Send a message of a task; write it as JSON, with its id and its deliveries. A name that nobody has yet becomes known,
+unless the roster of the space is closed."""
+EXAMPLES = """\
+examples:
+  covey messages-send --from np-critic --to np-executor --phase T-1 --round 2 \\
+    --kind request --subject style --body "did you mean it?" --expects-reply
+  covey messages-send --from np-executor --to np-critic --phase T-1 --round 2 \\
+    --kind response --subject style --body "yes" --in-reply-to ID"""
+
+KINDS = (Kind.REQUEST, Kind.RESPONSE, Kind.NOTIFY)
+
+
+def arguments(parser: ArgumentParser) -> None:
+    parser.add_argument("--from", dest="sender", metavar="AGENT", required=True, help="who says it; only claimed")
+    parser.add_argument("--to", metavar="AGENT", required=True, help="whom it is for")
+    parser.add_argument("--phase", metavar="TASK", required=True, help="the task that it is about")
+    parser.add_argument("--round", type=int, metavar="N", help="the round of the task")
+    parser.add_argument("--kind", required=True, choices=[str(kind) for kind in KINDS])
+    parser.add_argument("--subject", required=True, help="a topic in kebab-case")
+    parser.add_argument("--body", metavar="TEXT", required=True, help="what to say; - reads stdin")
+    parser.add_argument("--expects-reply", action="store_true", help="a request that must be answered and archived")
+    parser.add_argument("--in-reply-to", metavar="ID", help="the message that it answers")
+
+
+def run(call: Call) -> int:
+    options = call.options
+    body = read_text(options.body, call.output)
+    if (size := len(body.encode(errors="surrogatepass"))) > MAX_DIALOGUE_BODY_BYTES:
+        raise MessageTooLarge(size, MAX_DIALOGUE_BODY_BYTES)
+    draft = Draft(
+        kind=Kind(options.kind),
+        to=(Address(AddressKind.AGENT, parse_agent_name(options.to)),),
+        parts=(TextPart(body),),
+        subject=parse_subject(options.subject),
+        scope=parse_scope(options.phase),
+        round=options.round,
+        in_reply_to=parse_message_id(options.in_reply_to) if options.in_reply_to else None,
+        expects_reply=options.expects_reply,
+    )
+    policy = SendPolicy(when_unknown=WhenUnknown.REGISTER)
+    receipt = call.run(call.services.mail.send(draft, call.actor(options.sender), policy))
+    return _show(call, receipt)
+
+
+def _show(call: Call, receipt: Receipt) -> int:
+    message = dialogue_document(call.run(call.services.mail.message(receipt.message_id)))
+    deliveries = [delivery_document(delivery) for delivery in receipt.deliveries]
+    if receipt.delivered:
+        call.output.json({**message, "deliveries": deliveries})
+        return DONE
+    code, _, reason = (receipt.deliveries[0].reason or "").partition(": ")
+    call.output.json({"error": {"code": code, "message": reason, "details": {"id": receipt.message_id}}})
+    return REFUSED

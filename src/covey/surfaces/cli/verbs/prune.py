@@ -1,0 +1,134 @@
+"""covey prune."""
+
+from argparse import ArgumentParser
+from functools import partial
+
+from covey.core.counted import counted
+from covey.core.errors import Invalid
+from covey.core.json import Json
+from covey.core.names import parse_scope
+from covey.core.times import format_instant
+from covey.services.prune import Outcome
+from covey.services.prune_survey import Survey, Wanted, Why
+from covey.surfaces.cli.call import Call
+from covey.surfaces.cli.exits import DONE, REFUSED
+from covey.surfaces.cli.progress import Progress
+from covey.surfaces.cli.sizes import size
+from covey.surfaces.cli.user import actor_or_user
+from covey.surfaces.cli.when import age, parse_span
+from covey.wiring import caretaking
+
+DESCRIPTION = """\
+Remove scopes that are closed and old, and threads without a scope that are:
+their messages, debts and events. The journal keeps a tombstone, and their ids
+are never accepted again. Nothing goes that waits in an inbox, is owed, or is in
+one thread with such a thing. Others may go on using the space. Files that no
+message refers to any more go too, an hour after their last use."""
+EXAMPLES = """\
+examples:
+  covey prune --dry-run
+  covey prune --older-than 180d
+  covey prune --scope T-17 --older-than 0s --agent lead"""
+
+
+def arguments(parser: ArgumentParser) -> None:
+    parser.add_argument(
+        "--older-than", metavar="SPAN", default="90d", help="quiet for so long: 2h, 30d (default 90d); 0s for all"
+    )
+    what = parser.add_mutually_exclusive_group()
+    what.add_argument("--scope", help="only this one")
+    what.add_argument("--unscoped", action="store_true", help="only threads without a scope")
+    parser.add_argument("--dry-run", action="store_true", help="only show what would go")
+
+
+def run(call: Call) -> int:
+    options = call.options
+    wanted = Wanted(
+        before=call.services.clock.now() - parse_span(options.older_than),
+        scope=parse_scope(options.scope) if options.scope else None,
+        is_unscoped=options.unscoped,
+    )
+    prune = call.services.prune(*caretaking(call.url))
+    if options.dry_run:
+        survey = _checked(call.run(prune.survey(wanted)))
+        show_survey(call, survey, wanted)
+    else:
+        actor = actor_or_user(call)
+        with Progress(call.output, "pruning") as progress:
+            outcome = call.run(prune.prune(wanted, actor, partial(progress.at, "pruning")))
+        survey = _checked(outcome.survey)
+        show_outcome(call, outcome, wanted)
+    return REFUSED if wanted.scope is not None and survey.stays else DONE
+
+
+def _checked(survey: Survey) -> Survey:
+    """Return the survey; a scope that was asked for and is not there is a wrong value."""
+    for stays in survey.stays:
+        if stays.why is Why.ABSENT:
+            raise Invalid("scope", stays.scope, "no message has it")
+    return survey
+
+
+def show_survey(call: Call, survey: Survey, wanted: Wanted) -> None:
+    """Show what would go."""
+    if call.output.as_json:
+        call.output.json(survey_document(survey, wanted))
+        return
+    now = call.services.clock.now()
+    call.output.table(
+        ("scope", "threads", "messages", "quiet for"),
+        [
+            (closed.scope or "(none)", str(closed.threads), str(closed.messages), age(closed.last_at, now))
+            for closed in survey.closed
+        ],
+        "Nothing would go.",
+    )
+    if survey.closed:
+        call.output.note(f"In all: {counted(survey.messages, 'message')}.")
+    _note_stays(call, survey)
+
+
+def show_outcome(call: Call, outcome: Outcome, wanted: Wanted) -> None:
+    """Show what went."""
+    removed = outcome.removed
+    given_back = max(0, outcome.bytes_before - outcome.bytes_after)
+    if call.output.as_json:
+        document: dict[str, Json] = {
+            **survey_document(outcome.survey, wanted),
+            "removed": {**removed._asdict(), "blobs": outcome.blobs},
+            "bytes_before": outcome.bytes_before,
+            "bytes_after": outcome.bytes_after,
+        }
+        call.output.json(document)
+        return
+    if removed.messages or removed.offers or outcome.blobs:
+        what = [counted(removed.messages, "message"), counted(removed.events, "event"), counted(outcome.blobs, "file")]
+        call.output.text(f"Pruned {what[0]}, {what[1]} and {what[2]}; {size(given_back)} given back.")
+    else:
+        call.output.text("Nothing to prune.")
+    _note_stays(call, outcome.survey)
+
+
+def survey_document(survey: Survey, wanted: Wanted) -> dict[str, Json]:
+    """Return what was found, for programs."""
+    return {
+        "before": format_instant(wanted.before),
+        "closed": [
+            {
+                "scope": closed.scope,
+                "threads": closed.threads,
+                "messages": closed.messages,
+                "last_at": format_instant(closed.last_at),
+            }
+            for closed in survey.closed
+        ],
+        "stays": [{"scope": stays.scope, "why": str(stays.why)} for stays in survey.stays],
+    }
+
+
+def _note_stays(call: Call, survey: Survey) -> None:
+    count = {why: sum(stays.why is why for stays in survey.stays) for why in Why}
+    if count[Why.OPEN]:
+        call.output.note(f"Kept: {counted(count[Why.OPEN], 'scope')} with something open, owed or waiting.")
+    if count[Why.YOUNG]:
+        call.output.note(f"Kept: {counted(count[Why.YOUNG], 'closed scope')} where something happened lately.")

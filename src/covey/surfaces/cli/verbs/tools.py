@@ -1,0 +1,58 @@
+"""covey tools."""
+
+from argparse import ArgumentParser
+
+from covey.surfaces.cli.call import Call
+from covey.surfaces.cli.exits import DONE
+from covey.toolkits.catalogue import DEFAULT, HOMES, toolkit
+from covey.toolkits.schemas import DEFAULT_FORMAT, FORMATS, schemas, size
+from covey.toolkits.tool import Tool, Toolkit
+
+DESCRIPTION = """\
+Show the tools of a toolkit, as a model is told of them, and how many bytes of its context they take. With --format or
+--json: the JSON that a request declares them with. It needs no space."""
+EXAMPLES = """\
+examples:
+  covey tools
+  covey tools --toolkit peers,broadcast
+  covey tools --toolkit native --format openai > tools.json"""
+
+
+def arguments(parser: ArgumentParser) -> None:
+    parser.add_argument(
+        "--toolkit",
+        metavar="NAME[,NAME]",
+        default=DEFAULT,
+        help=f"which tools: {', '.join(HOMES)} (default {DEFAULT})",
+    )
+    parser.add_argument("--format", choices=list(FORMATS), help="write the JSON that this provider takes")
+
+
+def run(call: Call) -> int:
+    kit = toolkit(call.options.toolkit)
+    form = call.options.format or DEFAULT_FORMAT
+    if call.output.as_json or call.options.format:
+        call.output.json(schemas(kit, form))
+    else:
+        _show(call, kit, form)
+    return DONE
+
+
+def _show(call: Call, kit: Toolkit, form: str) -> None:
+    call.output.table(
+        ("tool", "bytes", "what it does"),
+        [(tool.name, f"{size(kit._replace(tools=(tool,)), form) - BRACKETS:,}", _gist(tool)) for tool in kit.tools],
+        "",
+    )
+    call.output.text()
+    call.output.text(f"{kit.name} takes {size(kit, form):,} bytes in all.")
+    others = [name for name in HOMES if name not in kit.name.split(",")]
+    call.output.note(f"Other toolkits: {', '.join(others)}.")
+
+
+BRACKETS = len("[]")
+
+
+def _gist(tool: Tool) -> str:
+    """Return the first sentence of a description."""
+    return tool.description.partition(". ")[0].rstrip(".") + "."

@@ -1,0 +1,36 @@
+"""The pages on moving a space: the commands of the how-to run, and the reference describes what is written."""
+
+import json
+import re
+from pathlib import Path
+
+from covey.core.export_lines import FORMAT, VERSION
+from covey.core.portable import RecordKind
+from tests.surfaces.commands import Folder
+
+DOCS = Path(__file__).parents[2] / "docs"
+HOW_TO = (DOCS / "how-to" / "move-a-space.md").read_text(encoding="utf-8")
+REFERENCE = (DOCS / "reference" / "export-format.md").read_text(encoding="utf-8")
+
+
+def test_the_commands_of_the_how_to_run_in_their_order(tmp_path: Path) -> None:
+    script = "\n".join(re.findall(r"^```sh\n(.*?)^```$", HOW_TO, re.DOTALL | re.MULTILINE))
+    done = Folder(tmp_path).run(["sh", "-eu", "-c", script])
+    assert done.code == 0, done.err
+    assert "did you mean it?" in done.out
+    assert done.out.count("nothing was changed") == 2
+    assert "space.imported" in done.out
+    assert "did not come with this export" in done.err
+
+
+def test_every_kind_of_record_is_in_the_reference_in_its_order() -> None:
+    described = re.findall(r"^\| `(\w+)` \|", REFERENCE, re.MULTILINE)
+    assert described == [kind.value for kind in RecordKind]
+    assert f"version {VERSION} of the form" in REFERENCE
+
+
+def test_the_first_line_is_as_the_reference_shows_it(tmp_path: Path) -> None:
+    (shown,) = re.findall(r"^\{\"format\".*$", REFERENCE, re.MULTILINE)
+    first = json.loads(Folder(tmp_path).covey("export").out.splitlines()[0])
+    assert list(json.loads(shown)) == list(first)
+    assert (first["format"], first["version"]) == (FORMAT, VERSION)

@@ -1,0 +1,246 @@
+"""The peers toolkit: who is there, six gates in their order, a copy for every session, and everyone up to a cap."""
+
+import json
+
+import pytest
+
+from covey.core.identity import Identity
+from covey.core.ids import parse_session_id
+from covey.core.names import AgentName
+from covey.core.peers import inbox_message, inbox_subject
+from covey.testing.ids import numbered_uuid
+from covey.toolkits.call import call
+from covey.toolkits.peers import INBOX_SUBJECT_PREFIX, MAX_BODY_BYTES, MAX_PEERS_AT_ONCE, MIN_BODY_CHARS
+from covey.toolkits.peers.list_peers import LIST_PEERS
+from covey.toolkits.peers.send_to_peer import SEND_TO_PEER
+from covey.toolkits.tool import Answer, Caller
+from tests.scenarios.tools import fields, refusal, use
+from tests.scenarios.world import World, waiting
+
+QUESTION = "7a3b2f00-0000-4000-8000-000000000001"
+
+
+def claiming(world: World, name: str) -> Caller:
+    """Return a caller that only claims to be someone."""
+    return Caller(world.services, Identity(AgentName(name)))
+
+
+def reasons(answer: Answer) -> list[str]:
+    """Return why nobody was reached."""
+    assert fields(answer)["delivered_to"] == [], answer
+    return fields(answer)["unreachable_reasons"]
+
+
+@pytest.mark.requirement("peers.list.shape", "peers.list.reachable")
+async def test_list_peers_shows_everyone_else_and_whom_the_caller_may_write_to(world: World) -> None:
+    coder = await world.process().join("coder", card={"allowed_delegates": ["researcher"]})
+    await world.process().join("researcher", card={"description": "research agent"})
+    await world.process().join("writer", card={"description": "writer agent"})
+    answer = await use(coder, "peers", "list_peers")
+    assert answer.data == {
+        "peers": [
+            {"agent_id": "researcher", "description": "research agent", "reachable": True},
+            {"agent_id": "writer", "description": "writer agent", "reachable": False},
+        ]
+    }
+    assert json.loads(answer.text) == answer.data
+    assert not answer.is_error
+
+
+@pytest.mark.requirement("peers.list.shape")
+async def test_list_peers_takes_no_argument(world: World) -> None:
+    (coder,) = await world.join("coder")
+    assert LIST_PEERS.parameters == ()
+    assert "list_peers takes no arguments" in await refusal(coder, "peers", "list_peers", verbose=True)
+    assert not (await use(coder, "peers", "list_peers", verbose=None)).is_error
+
+
+@pytest.mark.requirement("peers.list.reachable")
+async def test_reachable_is_about_delegates_and_not_about_who_is_live(world: World) -> None:
+    coder, writer = await world.join("coder", "writer")
+    await writer.leave()
+    assert fields(await use(coder, "peers", "list_peers"))["peers"][0]["reachable"] is True
+
+
+@pytest.mark.requirement("peers.list.no-directory")
+async def test_who_is_not_in_the_directory_has_none(world: World) -> None:
+    await world.join("coder")
+    answer = await call(LIST_PEERS, claiming(world, "stranger"), {})
+    assert answer.data == {"peers": [], "note": "this agent has no PeerDirectory configured"}
+
+
+@pytest.mark.requirement("peers.send.shape")
+async def test_send_to_peer_tells_which_sessions_got_it(world: World) -> None:
+    coder, researcher = await world.join("coder", "researcher")
+    answer = await use(
+        coder, "peers", "send_to_peer", to="researcher", message="task #1 ready for handoff", correlation_id=QUESTION
+    )
+    assert answer.data == {"delivered_to": [researcher.session.id], "unreachable_reasons": []}
+    assert json.loads(answer.text) == answer.data
+    (delivery,) = await researcher.inbox.peek()
+    assert (delivery.text, delivery.message.correlation_id) == ("task #1 ready for handoff", QUESTION)
+
+
+@pytest.mark.requirement("peers.send.shape")
+async def test_an_unknown_peer_is_an_unreachable_reason_and_nothing_is_sent(world: World) -> None:
+    (coder,) = await world.join("coder")
+    before = await world.position()
+    answer = await use(coder, "peers", "send_to_peer", to="ghost", message="boo")
+    assert answer.data == {"delivered_to": [], "unreachable_reasons": ["unknown agent_id `ghost`"]}
+    assert await world.position() == before
+
+
+async def test_a_misspelt_peer_is_told_with_the_closest_name(world: World) -> None:
+    coder, _ = await world.join("coder", "researcher")
+    answer = await use(coder, "peers", "send_to_peer", to="reseacher", message="hi")
+    assert reasons(answer) == ["unknown agent_id `reseacher`; did you mean `researcher`?"]
+
+
+@pytest.mark.requirement("peers.send.gates")
+async def test_the_six_gates_come_in_their_order(world: World) -> None:
+    """Each call fails at every gate from its own on, and hears of the first."""
+    coder = await world.process().join("coder", card={"allowed_delegates": ["coder", "ghost", "idler"]})
+    idler, _writer = await world.join("idler", "writer")
+    await idler.leave()
+    too_long = "x" * (MAX_BODY_BYTES + 1)
+
+    async def sent(**arguments: str) -> Answer:
+        return await use(coder, "peers", "send_to_peer", **arguments)
+
+    for missing in ({}, {"to": ""}, {"to": "  \n"}, {"to": " ", "message": too_long}):
+        assert (await sent(**missing)).text.startswith("to is missing: send_to_peer needs it")
+    for oneself in ({"to": "coder"}, {"to": " coder "}, {"to": "coder", "message": too_long}):
+        assert "'coder' is not valid: that is you" in (await sent(**oneself)).text
+    for empty in ({"to": "ghost"}, {"to": "ghost", "message": ""}):
+        assert "message is missing" in (await sent(**empty)).text
+    assert f"{len(too_long)} bytes; the limit is {MAX_BODY_BYTES}" in (await sent(to="ghost", message=too_long)).text
+    assert reasons(await sent(to="ghost", message="x")) == ["unknown agent_id `ghost`"]
+    assert reasons(await sent(to="writer", message="x")) == [
+        "not allowed: `writer` is not among your allowed_delegates"
+    ]
+    assert reasons(await sent(to="idler", message="x")) == ["no live goals for agent_id `idler`"]
+
+
+@pytest.mark.requirement("peers.send.gates")
+async def test_who_is_unknown_and_not_allowed_is_unknown_first(world: World) -> None:
+    coder = await world.process().join("coder", card={"allowed_delegates": []})
+    assert reasons(await use(coder, "peers", "send_to_peer", to="ghost", message="x")) == ["unknown agent_id `ghost`"]
+
+
+@pytest.mark.requirement("peers.limits")
+async def test_the_limits_are_public_and_are_what_is_enforced(world: World) -> None:
+    assert (INBOX_SUBJECT_PREFIX, MIN_BODY_CHARS, MAX_BODY_BYTES) == ("agent.inbox", 1, 65536)
+    coder, peer = await world.join("coder", "peer")
+    assert inbox_subject(peer.session.id) == f"agent.inbox.{peer.session.id}"
+    shortest, longest = " " * MIN_BODY_CHARS, "é" * (MAX_BODY_BYTES // 2)
+    for body in (shortest, longest):
+        assert fields(await use(coder, "peers", "send_to_peer", to="peer", message=body))["delivered_to"]
+    assert await waiting(peer) == [shortest, longest]
+    for body in ("", longest + "x"):
+        await refusal(coder, "peers", "send_to_peer", to="peer", message=body)
+
+
+@pytest.mark.requirement("peers.send.fan-out")
+async def test_every_session_of_a_peer_gets_it(world: World) -> None:
+    coder, first, second = await world.join("coder", "peer", "peer")
+    answer = await use(coder, "peers", "send_to_peer", to="peer", message="hi")
+    assert answer.data == {"delivered_to": [first.session.id, second.session.id], "unreachable_reasons": []}
+    assert await waiting(first) == await waiting(second) == ["hi"]
+
+
+@pytest.mark.requirement("peers.send.fan-out")
+async def test_a_session_that_can_not_take_it_does_not_stop_the_others(world: World) -> None:
+    (coder,) = await world.join("coder")
+    full = await world.process().join("peer", inbox_limit=1)
+    roomy = await world.process().join("peer")
+    await use(coder, "peers", "send_to_peer", to="peer", message="first")
+    answer = fields(await use(coder, "peers", "send_to_peer", to="peer", message="second"))
+    assert answer["delivered_to"] == [roomy.session.id]
+    (reason,) = answer["unreachable_reasons"]
+    assert reason.startswith(f"goal {full.session.id}: ")
+    assert "inbox-full" in reason
+    assert await waiting(roomy) == ["first", "second"]
+
+
+@pytest.mark.requirement("peers.send.race")
+async def test_a_peer_that_dies_after_it_was_listed_is_an_unreachable_reason(world: World) -> None:
+    coder, peer = await world.join("coder", "peer")
+    assert fields(await use(coder, "peers", "list_peers"))["peers"][0]["agent_id"] == "peer"
+    world.kill(peer)
+    answer = await use(coder, "peers", "send_to_peer", to="peer", message="still there?")
+    assert reasons(answer) == ["no live goals for agent_id `peer`"]
+    assert not answer.is_error
+
+
+@pytest.mark.requirement("peers.send.provenance")
+async def test_the_sender_is_its_agent_and_session_on_every_copy(world: World) -> None:
+    coder, peer = await world.join("coder", "peer")
+    await use(coder, "peers", "send_to_peer", to="peer", message="hi", correlation_id=QUESTION.upper())
+    (delivery,) = await peer.inbox.peek()
+    assert inbox_message(delivery.message, peer.name) == {
+        "from_agent_id": "coder",
+        "from_goal_id": coder.session.id,
+        "to_agent_id": "peer",
+        "body": "hi",
+        "sent_at": "2026-01-01T00:00:00.000000+00:00",
+        "correlation_id": QUESTION,
+    }
+
+
+@pytest.mark.requirement("peers.send.provenance")
+async def test_a_sender_without_a_session_has_a_fresh_goal_each_time(world: World) -> None:
+    (peer,) = await world.join("peer")
+    for body in ("one", "two"):
+        await call(SEND_TO_PEER, claiming(world, "stranger"), {"to": "peer", "message": body})
+    first, second = [inbox_message(delivery.message, peer.name) for delivery in await peer.inbox.peek()]
+    assert first["from_agent_id"] == second["from_agent_id"] == "stranger"
+    assert parse_session_id(first["from_goal_id"]) != parse_session_id(second["from_goal_id"])
+    assert "correlation_id" not in first
+
+
+async def test_a_correlation_id_that_is_no_uuid_is_told(world: World) -> None:
+    coder, _peer = await world.join("coder", "peer")
+    told = await refusal(coder, "peers", "send_to_peer", to="peer", message="hi", correlation_id="42")
+    assert "correlation id '42' is not valid: use a uuid" in told
+
+
+@pytest.mark.requirement("peers.broadcast.all")
+async def test_a_star_reaches_all_live_peers_that_the_caller_may_write_to(world: World) -> None:
+    coder = await world.process().join("coder", card={"allowed_delegates": ["a", "b", "gone"]})
+    a, b, c, gone = await world.join("a", "b", "c", "gone")
+    await gone.leave()
+    answer = await use(coder, "peers", "send_to_peer", to="*", message="hello all")
+    assert answer.data == {"delivered_to": [a.session.id, b.session.id], "unreachable_reasons": []}
+    assert await waiting(a) == await waiting(b) == ["hello all"]
+    assert not await waiting(c)
+    assert not await waiting(coder)
+
+
+@pytest.mark.requirement("peers.broadcast.all")
+async def test_beyond_its_cap_a_star_reaches_nobody(world: World) -> None:
+    assert f"at most {MAX_PEERS_AT_ONCE} peers" in SEND_TO_PEER.description
+    assert "expensive" in SEND_TO_PEER.description
+    process = world.process()
+    coder = await process.join("coder")
+    peers = [await process.join(f"peer-{n}") for n in range(MAX_PEERS_AT_ONCE)]
+    reached = fields(await use(coder, "peers", "send_to_peer", to="*", message="just fits"))["delivered_to"]
+    assert len(reached) == MAX_PEERS_AT_ONCE
+    await process.join("one-more")
+    told = await refusal(coder, "peers", "send_to_peer", to="*", message="too many")
+    assert f"at most {MAX_PEERS_AT_ONCE} peers and {MAX_PEERS_AT_ONCE + 1} are there" in told
+    assert await waiting(peers[0]) == ["just fits"]
+
+
+async def test_a_star_where_nobody_is_says_so(world: World) -> None:
+    (coder,) = await world.join("coder")
+    answer = await use(coder, "peers", "send_to_peer", to="*", message="anyone?")
+    assert reasons(answer) == ["no live goals for any peer that you may reach"]
+
+
+async def test_a_session_can_be_written_to_before_it_is_there(world: World) -> None:
+    (coder,) = await world.join("coder")
+    early = numbered_uuid(4711)
+    answer = await use(coder, "peers", "send_to_peer", to=early, message="welcome")
+    assert answer.data == {"delivered_to": [early], "unreachable_reasons": []}
+    late = await world.process().join("late", session_id=early)
+    assert await waiting(late) == ["welcome"]

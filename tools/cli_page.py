@@ -1,0 +1,121 @@
+"""Write the reference of the command line from the parsers: `python tools/cli_page.py`."""
+
+import inspect
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Final
+
+from covey.surfaces.cli import exits
+from covey.surfaces.cli.catalogue import GROUPS, VERBS
+from covey.surfaces.cli.grammar import Argument, arguments_of
+from covey.surfaces.cli.main import load
+from covey.surfaces.cli.topics import TOPICS
+
+PAGE: Final = Path(__file__).parent.parent / "docs" / "reference" / "cli.md"
+
+HEAD: Final = """\
+# The command line
+
+This page is made from the code by `python tools/cli_page.py`; a test compares them.
+
+`covey VERB …` acts on one space: the one that `--store` or `COVEY_STORE` names, else the nearest `.covey/covey.db` from
+the working directory upwards, else `~/.covey/covey.db`. Who acts is said by `--from` or `--agent`, by `COVEY_AGENT`, or
+by a session that joined. The token in `COVEY_TOKEN` proves it, and keeps a command to
+[what its holder may do](../explanation/security.md#what-a-token-lets-its-holder-do). `covey help VERB` and
+`covey help TOPIC` tell the same in your terminal.
+
+Results go to stdout and everything else to stderr. At a terminal there are tables and colour, unless `NO_COLOR` is set
+or `TERM` is `dumb`; what is piped is neither coloured nor wrapped. With `--json` a result is one line of JSON (one for
+each event where events are listed), and so is an error:
+
+```json
+{"error": {"code": "message-unknown", "message": "no message …", "details": {"message_id": "…"}}}
+```
+
+Codes of errors are stable; [the reference of errors](errors.md) lists them. A command that its verb does not understand
+has the code `usage`.
+"""
+
+EXITS: Final[Mapping[int, str]] = {
+    exits.DONE: "done",
+    exits.REFUSED: "refused: a rule of the space says no, or nobody could get the message",
+    exits.USAGE: "the command, or one of its values, can't be understood",
+    exits.NOT_FOUND: "what was named is not there",
+    exits.UNAVAILABLE: "the store can't be used now, or a wait ran out; trying again may help",
+    exits.INTERRUPTED: "interrupted with Ctrl-C",
+}
+
+WIDTH: Final = 100
+
+COMMON_HEAD: Final = "\n## What every verb takes\n\n"
+
+
+def page() -> str:
+    """Return the page."""
+    lines = [HEAD, "\n## Exit codes\n\n| code | meaning |\n|---|---|\n"]
+    lines += [f"| {code} | {meaning} |\n" for code, meaning in EXITS.items()]
+    lines += [COMMON_HEAD, *_table([a for a in arguments_of("version") if a.is_common])]
+    lines += ["\n## Topics\n\n| `covey help …` | about |\n|---|---|\n"]
+    lines += [f"| `{name}` | {about} |\n" for name, about in TOPICS.items()]
+    for group in GROUPS:
+        lines.append(f"\n## {group}\n")
+        for verb, entry in VERBS.items():
+            if entry.group == group:
+                lines += _section(verb)
+    return "".join(lines)
+
+
+def _section(verb: str) -> Iterator[str]:
+    module, arguments = load(verb), arguments_of(verb)
+    own = [argument for argument in arguments if not argument.is_common]
+    yield f"\n### covey {verb}\n\n{_markdown(getattr(module, 'DESCRIPTION', ''))}\n"
+    yield f"\n```text\n{_wrapped(f'covey {verb}', [_usage(argument) for argument in own])}\n```\n"
+    if own:
+        yield "\n"
+        yield from _table(own)
+    examples: str = getattr(module, "EXAMPLES", "")
+    if examples:
+        yield f"\n```text\n{inspect.cleandoc(examples.partition(chr(10))[2])}\n```\n"
+
+
+def _wrapped(command: str, words: Sequence[str]) -> str:
+    """Return a command with its words on lines that are not too long, none of them broken."""
+    lines = [command]
+    for word in words:
+        if len(lines[-1]) + len(word) >= WIDTH:
+            lines.append("   ")
+        lines[-1] += f" {word}"
+    return "\n".join(lines)
+
+
+def _usage(argument: Argument) -> str:
+    """Return an argument as it stands on a command line."""
+    if not argument.flags:
+        word = f"{argument.metavar} …" if argument.is_repeatable else argument.metavar
+    else:
+        word = f"{argument.flags[-1]} {argument.metavar}".strip()
+        word += " …" if argument.is_repeatable else ""
+    return word if argument.is_required else f"[{word}]"
+
+
+def _table(arguments: Sequence[Argument]) -> Iterator[str]:
+    yield "| argument | meaning |\n|---|---|\n"
+    for argument in arguments:
+        name = " ".join((", ".join(argument.flags), argument.metavar)).strip().replace("|", "\\|")
+        yield f"| `{name}` | {argument.help.replace('|', chr(92) + '|')} |\n"
+
+
+def _markdown(text: str) -> str:
+    """Return a description: paragraphs as they are, indented lines as a block."""
+    lines: list[str] = []
+    is_block = False
+    for line in text.splitlines():
+        if line.startswith(" ") is not is_block and (line or is_block):
+            lines += ["```"] if is_block else ["", "```text"]
+            is_block = not is_block
+        lines.append(line.removeprefix("  ") if is_block else line)
+    return "\n".join([*lines, "```"] if is_block else lines)
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(), encoding="utf-8")
