@@ -6,7 +6,7 @@ from typing import TypeVar, cast
 from covey.core.ids import Topic
 from covey.ports.store import Transaction
 
-WRITES = frozenset({"add", "append", "next_number", "place", "put", "sweep"})
+WRITES = frozenset({"add", "append", "next_number", "place", "put", "remember", "remove", "remove_offers", "sweep"})
 """The methods of all tables that write."""
 
 Table = TypeVar("Table")
@@ -47,6 +47,8 @@ class CountingTransaction:
         self.offers = counting(transaction.offers)
         self.tickets = counting(transaction.tickets)
         self.journal = counting(transaction.journal)
+        self.holdings = transaction.holdings
+        self.pruned = counting(transaction.pruned)
         self._transaction = transaction
 
     def ring(self, topic: Topic) -> None:

@@ -9,6 +9,7 @@ from covey.core.ids import Topic
 from covey.ports.presence import Liveness
 from covey.ports.search import Search
 from covey.ports.store import Store
+from covey.ports.views import Views
 from covey.ports.wakeups import Wakeups
 
 Ring = Callable[[Collection[Topic]], None]
@@ -29,6 +30,16 @@ class Searched(NamedTuple):
 
 
 OpenSearch = Callable[[], AbstractAsyncContextManager[Searched]]
+
+
+class Viewed(NamedTuple):
+    """A store, and what shows it as it is at one moment."""
+
+    store: Store
+    views: Views
+
+
+OpenViews = Callable[[], AbstractAsyncContextManager[Viewed]]
 
 
 class Locator(NamedTuple):

@@ -212,4 +212,4 @@ def an_event(
 
 def a_token(n: int = 1, *, agent: str = "bob", created_at: datetime = START) -> Token:
     """Return a token of bob's."""
-    return Token(f"hash-{n}", AgentName(agent), created_at, note=f"token {n}")
+    return Token(f"hash-{n}", AgentName(agent), created_at, note=f"token {n}", used_at=created_at)

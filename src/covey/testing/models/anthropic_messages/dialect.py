@@ -1,0 +1,90 @@
+"""Anthropic's Messages API: POST /v1/messages."""
+
+from collections.abc import Mapping
+from typing import Final
+
+from covey.core.json import JsonObject
+from covey.testing.models.anthropic_messages.answer import Said, Signed, answer
+from covey.testing.models.anthropic_messages.binding import unbound
+from covey.testing.models.anthropic_messages.check import Checked, check_request
+from covey.testing.models.anthropic_messages.entries import entries
+from covey.testing.models.anthropic_messages.said import said
+from covey.testing.models.anthropic_messages.thinking import BINDING_BETA
+from covey.testing.models.dialect import Answer, Event
+from covey.testing.models.refusal import Refusal
+from covey.testing.models.request import Api, Entry, ModelRequest, betas
+from covey.testing.models.script import Thought, ToolCall, Trouble, Turn, with_ids
+
+_TROUBLES: Final = {
+    Trouble.RATE_LIMITED: (429, "rate_limit_error", "This request would exceed your account's rate limit."),
+    Trouble.OVERLOADED: (529, "overloaded_error", "Overloaded"),
+    Trouble.INTERNAL: (500, "api_error", "Internal server error"),
+}
+
+
+class AnthropicMessages:
+    """Remembers the tool uses that it made, each with the thoughts before it."""
+
+    api = Api.ANTHROPIC_MESSAGES
+    path = "/v1/messages"
+    request_id_header = "request-id"
+
+    def __init__(self) -> None:
+        self._issued: dict[str, tuple[str, ...]] = {}
+
+    def authenticate(self, headers: Mapping[str, str], key: str | None) -> None:
+        given = headers.get("x-api-key") or headers.get("authorization", "").removeprefix("Bearer ").strip()
+        if not given:
+            raise Refusal("x-api-key header is required", status=401, kind="authentication_error")
+        if key is not None and given != key:
+            raise Refusal("invalid x-api-key", status=401, kind="authentication_error")
+
+    def check(self, body: JsonObject, headers: Mapping[str, str]) -> None:
+        if not headers.get("anthropic-version"):
+            raise Refusal("anthropic-version: header is required")
+        check_request(body, betas(headers), self._issued)
+
+    def read(self, body: JsonObject) -> tuple[Entry, ...]:
+        return tuple(entries(body))
+
+    def answer(self, turn: Turn, request: ModelRequest) -> Answer:
+        turn = with_ids(turn, "toolu_")
+        try:
+            checked = check_request(request.body, request.betas, self._issued)
+        except Refusal:
+            # The model was told to answer whatever comes.
+            parts: list[Said] = [part for part in turn.parts if not isinstance(part, Thought)]
+            return answer(turn, parts, request, {})
+        parts = list(said(turn.parts, checked, request.body))
+        thoughts = tuple(part.signature for part in parts if isinstance(part, Signed))
+        self._issued.update({part.id: thoughts for part in parts if isinstance(part, ToolCall)})
+        return answer(turn, parts, request, _transformations(request, checked))
+
+    def failure(self, refusal: Refusal, request_id: str) -> JsonObject:
+        error: JsonObject = {"type": refusal.kind, "message": refusal.message}
+        return {"type": "error", "error": error, "request_id": request_id}
+
+    def trouble(self, trouble: Trouble) -> Refusal:
+        status, kind, message = _TROUBLES[trouble]
+        return Refusal(message, status=status, kind=kind)
+
+    def broken(self, trouble: Trouble, answer: Answer, sent: int) -> Event:
+        _, kind, message = _TROUBLES[trouble]
+        return Event({"type": "error", "error": {"type": kind, "message": message}}, "error")
+
+
+def _transformations(request: ModelRequest, checked: Checked) -> JsonObject:
+    """Tell which thoughts were dropped, to who asks for it."""
+    if BINDING_BETA not in request.betas:
+        return {}
+    dropped = unbound(request.body, checked.speeches) if checked.able.binds_thoughts else ()
+    return {
+        "input_transformations": [
+            {
+                "type": "thinking_dropped",
+                "path": ".".join(map(str, block.at.path)),
+                "reason": "prefix_binding_mismatch",
+            }
+            for block in dropped
+        ]
+    }

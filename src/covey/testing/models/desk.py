@@ -1,0 +1,145 @@
+"""The desk: takes a request in, logs it, refuses it or has it answered from the script. It knows nothing of sockets."""
+
+import json
+from collections.abc import Mapping
+from secrets import token_hex
+from typing import Final
+from urllib.parse import urlsplit
+
+from covey.core.json import Json, JsonObject
+from covey.testing.models.anthropic_messages.dialect import AnthropicMessages
+from covey.testing.models.dialect import Answer, Dialect
+from covey.testing.models.lenient import obj, objects, string
+from covey.testing.models.log import RequestLog
+from covey.testing.models.openai_chat.dialect import OpenAIChat
+from covey.testing.models.openai_responses.dialect import OpenAIResponses
+from covey.testing.models.player import Player
+from covey.testing.models.refusal import Refusal
+from covey.testing.models.reply import Reply
+from covey.testing.models.request import ModelRequest
+from covey.testing.models.script import Cut, Fail, Hang, Script, Turn
+
+_LARGEST: Final = 32 * 1024 * 1024
+
+
+def dialects() -> tuple[Dialect, ...]:
+    """Return every API that is spoken, each with an empty memory."""
+    return AnthropicMessages(), OpenAIChat(), OpenAIResponses()
+
+
+class Desk:
+    """One provider of all three APIs, behind which one script is played."""
+
+    def __init__(self, script: Script, key: str | None, *, refuses_invalid: bool) -> None:
+        self.log = RequestLog()
+        self.player = Player(script)
+        self.elsewhere: list[str] = []
+        self._dialects = {dialect.path: dialect for dialect in dialects()}
+        self._key = key
+        self._refuses_invalid = refuses_invalid
+
+    def receive(self, method: str, target: str, headers: Mapping[str, str], raw: bytes) -> Reply:
+        """Answer one request."""
+        path = urlsplit(target).path
+        dialect = self._dialects.get(path)
+        if dialect is None or method != "POST":
+            self.elsewhere.append(f"{method} {target}")
+            return self._lost(method, path, headers)
+        body, refusal = self._take(dialect, headers, raw)
+        request = self.log.enter(
+            lambda number: ModelRequest(
+                number, dialect.api, target, headers, body, dialect.read(body), _tools(body), refusal
+            )
+        )
+        try:
+            if refusal and (self._refuses_invalid or refusal.status != 400):
+                raise refusal
+            return self._play(dialect, request)
+        except Refusal as told:
+            return _refused(dialect, told)
+
+    def _take(self, dialect: Dialect, headers: Mapping[str, str], raw: bytes) -> tuple[JsonObject, Refusal | None]:
+        body: JsonObject = {}
+        try:
+            dialect.authenticate(headers, self._key)
+            if len(raw) > _LARGEST:
+                raise Refusal("Request exceeds the maximum size", status=413, kind="request_too_large")
+            body = _parsed(raw)
+            dialect.check(body, headers)
+        except Refusal as refusal:
+            return body, refusal
+        return body, None
+
+    def _play(self, dialect: Dialect, request: ModelRequest) -> Reply:
+        match self.player.line(request):
+            case Fail() as fail:
+                raise _failed(dialect, fail)
+            case Cut() | Hang() as ending:
+                return Reply(ends=ending)
+            case Turn() as turn:
+                try:
+                    answer = dialect.answer(turn, request)
+                except (TypeError, ValueError) as error:
+                    raise self.player.failed(error) from error
+                return _streamed(dialect, turn, answer) if request.is_streaming else _plain(dialect, turn, answer)
+
+    def _lost(self, method: str, path: str, headers: Mapping[str, str]) -> Reply:
+        is_anthropic = "anthropic-version" in headers or path == AnthropicMessages.path
+        speaker = AnthropicMessages() if is_anthropic else OpenAIChat()
+        status = 405 if path in self._dialects else 404
+        kind = "not_found_error" if is_anthropic and status == 404 else "invalid_request_error"
+        return _refused(speaker, Refusal(f"Invalid URL ({method} {path})", status=status, kind=kind))
+
+
+def _parsed(raw: bytes) -> JsonObject:
+    try:
+        body: Json = json.loads(raw)
+    except ValueError as error:
+        raise Refusal(f"The request body is not valid JSON: {error}") from None
+    if not isinstance(body, Mapping):
+        raise Refusal("The request body must be a JSON object.")
+    return body
+
+
+def _tools(body: JsonObject) -> tuple[str, ...]:
+    """Return the names of the declared tools, wherever the API has them."""
+    tools = objects(body.get("tools"))
+    names = (string(tool.get("name")) or string(obj(tool.get("function")).get("name")) for tool in tools)
+    return tuple(name for name in names if name)
+
+
+def _failed(dialect: Dialect, fail: Fail) -> Refusal:
+    refusal = dialect.trouble(fail.trouble)
+    refusal.retry_after = fail.retry_after
+    return refusal
+
+
+def _refused(dialect: Dialect, refusal: Refusal) -> Reply:
+    request_id = f"req_{token_hex(12)}"
+    headers = {dialect.request_id_header: request_id}
+    if refusal.retry_after is not None:
+        # Whole seconds are the standard; both providers' clients also know the other.
+        headers["retry-after"] = str(round(refusal.retry_after))
+        headers["retry-after-ms"] = str(round(refusal.retry_after * 1000))
+    return Reply(refusal.status, headers, dialect.failure(refusal, request_id))
+
+
+def _head(dialect: Dialect) -> Mapping[str, str]:
+    return {dialect.request_id_header: f"req_{token_hex(12)}"}
+
+
+def _plain(dialect: Dialect, turn: Turn, answer: Answer) -> Reply:
+    if isinstance(turn.ends, Fail):
+        raise _failed(dialect, turn.ends)
+    return Reply(200, _head(dialect), answer.body, gate=turn.gate, ends=turn.ends)
+
+
+def _streamed(dialect: Dialect, turn: Turn, answer: Answer) -> Reply:
+    events, ends = answer.events, turn.ends
+    if ends is not None:
+        events = events[: ends.after]
+    if isinstance(ends, Fail):
+        if not events:
+            raise _failed(dialect, ends)
+        events, ends = (*events, dialect.broken(ends.trouble, answer, len(events))), None
+    return Reply(200, _head(dialect), None, events, turn.gate, ends)
