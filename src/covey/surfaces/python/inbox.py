@@ -9,7 +9,7 @@ from covey.core.identity import Identity
 from covey.core.ids import InboxId, MessageId, inbox_topic
 from covey.core.message import Message
 from covey.core.parts import FilePart
-from covey.services.mail import InboxFilter, Item
+from covey.services.looking import InboxFilter, Item
 from covey.services.space import Services
 from covey.surfaces.python.checks import seconds
 from covey.surfaces.python.options import MessageOptions
@@ -102,13 +102,13 @@ class Inbox:
 
     async def peek(self, wanted: InboxFilter | None = None) -> Sequence[Delivery]:
         """Return all that waits, without waiting and without changing anything."""
-        return [self._delivery(item) for item in await self._services.mail.peek_inbox(self._inbox, wanted)]
+        return [self._delivery(item) for item in await self._services.looking.peek_inbox(self._inbox, wanted)]
 
     async def next(self, timeout: float) -> Delivery | None:
         """Return the next delivery that this inbox object has not yielded yet, or None after `timeout` seconds."""
 
         async def look() -> Item | None:
-            items = await self._services.mail.peek_inbox(self._inbox, None, self._after, 1)
+            items = await self._services.looking.peek_inbox(self._inbox, None, self._after, 1)
             return items[0] if items else None
 
         item = await self._services.waiting.until([inbox_topic(self._inbox)], look, seconds(timeout, "timeout"))

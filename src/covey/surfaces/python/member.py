@@ -4,6 +4,7 @@ from collections.abc import Collection, Sequence
 from datetime import timedelta
 from typing import Literal, Unpack
 
+from covey.core.attention import Pending
 from covey.core.delivery import Delivery as Record
 from covey.core.errors import Invalid
 from covey.core.evidence import EvidenceGrade
@@ -28,6 +29,11 @@ from covey.surfaces.python.inbox import Inbox
 from covey.surfaces.python.options import MessageOptions, draft_from, policy_from
 from covey.surfaces.python.receipt import GradeName, Receipt
 from covey.surfaces.python.replies import reply_to
+from covey.surfaces.python.turn import Turn, TurnOptions, terms_from
+from covey.toolkits.catalogue import DEFAULT
+from covey.toolkits.catalogue import toolkit as find_toolkit
+from covey.toolkits.tool import Caller
+from covey.toolkits.toolbox import Toolbox
 
 KindName = Literal["notify", "request", "update"]
 
@@ -39,6 +45,7 @@ class Member:
         self._joined = joined
         self._services = services
         self._identity = joined.identity
+        self._turns = 0
         self.inbox = Inbox(joined.session.inbox, services, joined.identity)
 
     @property
@@ -131,6 +138,21 @@ class Member:
         """Archive all messages of a scope that owes nothing."""
         why = None if force_because is None else note(force_because, "reason")
         return await self._services.dialogue.sweep(parse_scope(scope), self.identity, why)
+
+    def turn(self, name: str | None = None, **options: Unpack[TurnOptions]) -> Turn:
+        """Return one call of a model, to be entered with `async with`: it puts what waits into the request."""
+        self._turns += 1
+        turn = note(name, "turn") if name is not None else f"turn {self._turns}"
+        return Turn(self._services, self.identity, turn, terms_from(options))
+
+    def tools(self, toolkit: str = DEFAULT) -> Toolbox:
+        """Return tools with which a model acts as this member: to declare, to call, or as functions. Several toolkits
+        are separated by commas."""
+        return Toolbox(find_toolkit(toolkit), Caller(self._services, self.identity))
+
+    async def pending(self, **options: Unpack[TurnOptions]) -> Pending:
+        """Return what the next turn would show, without changing anything."""
+        return await self._services.attention.look(self.identity, terms_from(options))
 
     async def offer(
         self,

@@ -19,7 +19,7 @@ from covey.core.store_url import StoreUrl
 from covey.ports.journal import EventFilter
 from covey.services.directory import AgentView, JoinRequest
 from covey.services.history import Found
-from covey.services.space import Ports, Services, close, services
+from covey.services.space import Ports, Services
 from covey.surfaces.python.checks import choice, pid
 from covey.surfaces.python.checks import lease as parse_lease
 from covey.surfaces.python.member import Member
@@ -52,7 +52,7 @@ class Space:
 
     async def __aenter__(self) -> Self:
         self._ports = connect(self._url, self._roots)
-        self._services = services(self._ports)
+        self._services = Services(self._ports)
         return self
 
     async def __aexit__(
@@ -65,12 +65,13 @@ class Space:
             for member in self._members:
                 await member.leave()
         finally:
-            await close(ports)
+            await ports.close()
 
     async def join(
         self,
         name: str | None = None,
         *,
+        token: str | None = None,
         card: Card | Mapping[str, Json] | None = None,
         label: str | None = None,
         session_id: str | None = None,
@@ -80,7 +81,13 @@ class Space:
         inbox_overflow: Literal["hold", "evict-oldest", "first-in-first-out"] | None = None,
         lease: timedelta = PRESENCE_LEASE,
     ) -> Member:
-        """Start a session of the agent `name`, or of a new one with an automatic name. Mail that waited is there."""
+        """Start a session of the agent `name`, or of a new one with an automatic name. Mail that waited is there.
+
+        With the agent's `token` the member is of grade token, and does and sees no more than the token lets it.
+        """
+        services = self.services
+        if token is not None:
+            services = services.narrowed_to(await services.identities.by_token(token))
         wish = JoinRequest(
             name=parse_agent_name(name) if name is not None else None,
             card=None if card is None else check_card(card) if isinstance(card, Card) else parse_card(card),
@@ -91,7 +98,7 @@ class Space:
             capacity=_capacity(inbox_limit, inbox_overflow),
             lease=parse_lease(lease),
         )
-        member = Member(await self.services.directory.join(wish), self.services)
+        member = Member(await services.directory.join(wish), services)
         self._members.append(member)
         return member
 

@@ -1,0 +1,110 @@
+"""A hundred thousand hostile texts against every rendering: none closes its frame, fakes a header or passes as the
+user."""
+
+from collections.abc import Sequence
+
+import pytest
+
+from covey.core.attention import LeftOut, Pending
+from covey.core.identity import Grade
+from covey.core.inject import Form, inject, take_out
+from covey.core.inject_pieces import Provider
+from covey.core.message import Kind
+from covey.core.render import Style, framed
+from covey.core.render_escape import harmless
+from covey.core.render_peers import peers_block
+from tests.attention.hostile import Grammar
+from tests.attention.letters import a_letter, another, pending_for_bob
+from tests.attention.parsing import (
+    assert_harmless,
+    parse_broadcast,
+    parse_compact,
+    parse_peers,
+    unframed,
+)
+
+SEED = 20260430
+BODIES = 100_000
+BATCH = 20
+NAMES = 500
+
+Texts = Sequence[tuple[str, str]]
+
+
+def pending_of(texts: Texts) -> Pending:
+    letters = [a_letter(n, text, kind=list(Kind)[n % 5]) for n, (text, _) in enumerate(texts, 1)]
+    return pending_for_bob(*letters, others=(another("carol", texts[0][0]),), left_out=LeftOut(3, 1))
+
+
+def check(pending: Pending, texts: Texts) -> None:
+    """Take every rendering apart, and look at what others wrote in it."""
+    messages, after = parse_peers(unframed(framed(pending, Style.PEERS)))
+    assert peers_block(pending) == unframed(framed(pending, Style.PEERS))
+    assert [m.attributes["number"] for m in messages] == [str(letter.number) for letter in pending.letters]
+    assert after == [pending.left_out_line, f"<!-- offer {pending.offer} -->"]
+    told = parse_broadcast(unframed(framed(pending, Style.BROADCAST)))
+    assert [m["id"] for m in told["messages"]] == [letter.number for letter in pending.letters]
+    assert told["offer"] == pending.offer
+    compact, ours = parse_compact(unframed(framed(pending, Style.COMPACT)))
+    assert [m.attributes["number"] for m in compact] == [m.attributes["number"] for m in messages]
+    assert [line.split()[0] for line in ours] == ["20", "3", "Answer:", "Other", "Offer"]
+    for place, (_, word) in enumerate(texts):
+        body = messages[place].body
+        assert told["messages"][place]["content"] == compact[place].body == body
+        assert_harmless(body)
+        assert word in body
+    assert_harmless(told["agents"][0]["status"])
+
+
+@pytest.mark.requirement("peers.render.escape")
+@pytest.mark.timeout(120)
+def test_no_hostile_body_breaks_out_of_any_rendering() -> None:
+    print(f"seed {SEED}")
+    batch: list[tuple[str, str]] = []
+    for text in Grammar(SEED).texts(BODIES):
+        batch.append(text)
+        if len(batch) == BATCH:
+            check(pending_of(batch), batch)
+            batch.clear()
+    assert not batch
+
+
+@pytest.mark.requirement("peers.render.escape")
+def test_no_hostile_name_or_attribute_breaks_out_of_any_rendering() -> None:
+    print(f"seed {SEED}")
+    for text, _ in Grammar(SEED + 1).texts(NAMES):
+        letters = [
+            a_letter(n, "hello", sender=text, grade=Grade.CLAIMED, scope=text, subject=text, correlation_id=text)
+            for n in (1, 2)
+        ]
+        pending = pending_for_bob(*letters, others=(another(text, text, text),))
+        messages, _ = parse_peers(unframed(framed(pending, Style.PEERS)))
+        assert [(m.attributes["grade"], m.body) for m in messages] == [("claimed", "hello")] * 2
+        told = parse_broadcast(unframed(framed(pending, Style.BROADCAST)))
+        assert [m["content"] for m in told["messages"]] == ["hello", "hello"]
+        compact = unframed(framed(pending, Style.COMPACT)).split("\n")
+        assert [line.split(" from ")[0] for line in compact if line.startswith("#")] == ["#1 notify", "#2 notify"]
+        assert len([line for line in compact if not line.startswith("  ")]) == 5
+        for name in (messages[0].attributes["from"], told["messages"][0]["from"], told["agents"][0]["name"]):
+            assert "\n" not in name
+
+
+@pytest.mark.requirement("peers.render.escape")
+@pytest.mark.parametrize("provider", Provider)
+def test_no_hostile_body_keeps_an_injection_from_being_taken_out(provider: Provider) -> None:
+    before = [{"role": "user", "content": "What is new?"}]
+    texts = list(Grammar(SEED + 2).texts(2_000))
+    for begin in range(0, len(texts), BATCH):
+        pending = pending_of(texts[begin : begin + BATCH])
+        for style in Style:
+            injected = inject(before, pending, provider=provider, style=style)
+            assert injected.form is Form.TEXT
+            assert take_out(injected.messages, provider=provider) == before
+
+
+def test_what_was_made_harmless_can_be_read_again_by_who_undoes_it() -> None:
+    """Escaping is not lossy for what is plain: tags come back, and what was an entity stays one."""
+    import html
+
+    for text in ("<b>bold</b>", "&lt;b&gt;", "a < b && c", "</peer-message>", "&amp;amp;"):
+        assert html.unescape(harmless(text)) == text
