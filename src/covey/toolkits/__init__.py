@@ -1,0 +1,1 @@
+"""Toolkits: sets of tools for a model, each tool written once."""

@@ -1,0 +1,36 @@
+"""What a model can do about an error, in the words of tools: it sees neither Python nor a command line."""
+
+from collections.abc import Mapping
+from typing import Final
+
+from covey.core.errors import CoveyError, Invalid
+
+_PERSON: Final = "You can't mend this: tell the person you work for."
+
+ADVICE: Final[Mapping[str, str]] = {
+    "message-too-large": "Shorten it, or send it in several messages. Nothing was sent.",
+    "not-yours": "Leave it to the agent that it belongs to.",
+    "identity-refused": _PERSON,
+    "beyond-token": "Leave it to the agent that it belongs to.",
+    "messages-already-archived": "Nothing to do.",
+    "messages-recipient-unknown": "",
+    "messages-orphan-inbox": _PERSON,
+    "message-unknown": "Copy the id exactly as you were shown it, or use the message's number.",
+    "message-pruned": "It was settled long ago. Send a new message instead.",
+    "number-unknown": "",
+    "session-ended": _PERSON,
+    "session-unknown": "Name the agent instead of its session.",
+    "file-outside-roots": "Copy the file into one of these folders, or send its text.",
+    "delivery-unknown": "",
+    "store-full": _PERSON,
+    "store-read-only": _PERSON,
+    "store-corrupt": _PERSON,
+    "store-newer": _PERSON,
+    "store-closed": _PERSON,
+}
+"""By the code of the error; the others advise well enough themselves."""
+
+
+def advice(error: CoveyError) -> str:
+    """Return what to do next. A wrong value's message ends with the rule that it breaks: there is nothing to add."""
+    return "" if isinstance(error, Invalid) else ADVICE.get(error.code, error.advice)

@@ -1,0 +1,35 @@
+"""Answers that every toolkit gives: data as its JSON, and an error as a model reads it."""
+
+from typing import Final
+
+from covey.core.compact import to_json
+from covey.core.errors import CoveyError
+from covey.core.json import Json, JsonObject
+from covey.toolkits.advice import advice
+from covey.toolkits.tool import Answer
+from covey.toolkits.wording import clipped
+
+LONGEST: Final = 600
+"""So many characters of what was wrong are told: it may hold all that the model has sent."""
+
+
+def as_json(data: JsonObject, *, is_error: bool = False) -> Answer:
+    """Return data for a model that was promised JSON."""
+    return Answer(to_json(data), data, is_error)
+
+
+def refused(error: CoveyError, hint: str | None = None) -> Answer:
+    """Return an error as an answer: what was wrong, and what to do. `hint` takes the place of the usual advice."""
+    told = clipped(error.message, LONGEST)
+    stop = "" if told.endswith((".", "?", "!")) else "."
+    what_to_do = advice(error) if hint is None else hint
+    details = {name: _short(value) for name, value in error.details.items()}
+    return Answer(
+        f"{told}{stop} {what_to_do}".rstrip(),
+        {"error": {"code": error.code, "message": told, "details": details, "advice": what_to_do}},
+        is_error=True,
+    )
+
+
+def _short(value: Json) -> Json:
+    return clipped(value, LONGEST) if isinstance(value, str) else value

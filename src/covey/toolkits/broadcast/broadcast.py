@@ -1,0 +1,107 @@
+"""broadcast: tell all agents, tell one, or reply to a message by its number. The first one is the caller's status: the
+others see it beside its name, and not as a message."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from covey.core.address import EVERYONE, Address, AddressKind
+from covey.core.draft import Draft
+from covey.core.errors import Invalid, NotFound
+from covey.core.message import Kind
+from covey.core.parts import TextPart
+from covey.services.directory import AgentView
+from covey.services.recipients import SendPolicy
+from covey.toolkits.arguments import missing
+from covey.toolkits.broadcast.answer import Source, announced, sent
+from covey.toolkits.broadcast.inbox import waiting_with
+from covey.toolkits.others import other_agent
+from covey.toolkits.references import check_answerable, was_named
+from covey.toolkits.tool import Answer, Arguments, Caller, Form, Parameter, Tool
+from covey.toolkits.wording import clipped
+
+STATUS_CHARS: Final = 200
+"""So long is a status. What does not fit is sent as a message, too."""
+
+POLICY: Final = SendPolicy(closes=True)
+
+_MESSAGE: Final = Parameter("message", "your message", is_required=True)
+
+
+async def _run(caller: Caller, arguments: Arguments) -> Answer:
+    text = str(arguments.get("message", ""))
+    if not text.strip():
+        raise missing(BROADCAST, _MESSAGE)
+    number, send_to = arguments.get("reply_to"), arguments.get("send_to")
+    source = await _source(caller, number) if isinstance(number, int) else None
+    if isinstance(source, Answer):
+        return source
+    to = await _recipient(caller, None if send_to is None else str(send_to).strip(), source)
+    is_first = await _is_first(caller)
+    if is_first and to == EVERYONE and len(text) <= STATUS_CHARS:
+        await caller.services.directory.set_status(caller.identity, text)
+        return announced(await _others(caller))
+    draft = Draft(
+        Kind.RESPONSE if source else Kind.NOTIFY,
+        (to,),
+        (TextPart(text),),
+        in_reply_to=source.message.id if source else None,
+    )
+    receipt = await caller.services.mail.send(draft, caller.identity, POLICY)
+    if source is not None:
+        await was_named(caller, source.message.id, BROADCAST.name)
+    if is_first:
+        await caller.services.directory.set_status(caller.identity, clipped(text, STATUS_CHARS))
+    return sent(receipt, source, await _others(caller), is_first)
+
+
+async def _source(caller: Caller, number: int) -> Source | Answer:
+    found = await waiting_with(caller, number)
+    if isinstance(found, Answer):
+        return found
+    return Source(number, check_answerable(await caller.services.mail.message(found.message_id), "reply_to"))
+
+
+async def _recipient(caller: Caller, send_to: str | None, source: Source | None) -> Address:
+    """Return who gets it: the one who is named, the sender of what is replied to, or everyone."""
+    if source is not None:
+        sender = source.message.sender.agent
+        if send_to not in (None, "", sender):
+            raise Invalid(
+                "send_to", send_to, f"a reply to #{source.number} goes to {sender} by itself: leave send_to out"
+            )
+        return Address(AddressKind.AGENT, sender)
+    if not send_to or send_to == EVERYONE.value:
+        return EVERYONE
+    return Address(AddressKind.AGENT, await other_agent(caller, send_to, "send_to"))
+
+
+async def _is_first(caller: Caller) -> bool:
+    """Tell whether the others do not know yet what the caller does."""
+    try:
+        return (await caller.services.directory.agent(caller.identity.agent)).status is None
+    except NotFound:  # only claimed, and unknown here: it has no status
+        return False
+
+
+async def _others(caller: Caller) -> Sequence[AgentView]:
+    views = await caller.services.directory.agents()
+    return [view for view in views if view.sessions and view.name != caller.identity.agent]
+
+
+BROADCAST: Final = Tool(
+    name="broadcast",
+    description=(
+        "Send a message to the other agents: to all, to one (send_to), or to the sender of a message that you were "
+        "shown (reply_to). Your first broadcast to all is your status: say what you are working on, and the others see "
+        "it beside your name. A message to you stays in your inbox until you reply to it or dismiss it."
+    ),
+    parameters=(
+        _MESSAGE,
+        Parameter("send_to", "name of one agent; left out, all get it"),
+        Parameter(
+            "reply_to", "id (number) of the message that you answer: it goes to its sender and is handled", Form.WHOLE
+        ),
+    ),
+    run=_run,
+    has_own_gates=True,
+)

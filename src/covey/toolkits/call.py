@@ -1,0 +1,23 @@
+"""Calling a tool: whatever a model sends, it gets an answer that it can act on."""
+
+from covey.core.errors import CoveyError, RecipientUnknown
+from covey.toolkits.answers import refused
+from covey.toolkits.arguments import checked
+from covey.toolkits.tool import Answer, Caller, Tool
+from covey.toolkits.wording import listed
+
+
+async def call(tool: Tool, caller: Caller, sent: object) -> Answer:
+    """Carry a call out. What is wrong with it is an answer, never an exception."""
+    try:
+        return await tool.run(caller, checked(tool, sent))
+    except RecipientUnknown as error:
+        return refused(error, await _whom_else(caller))
+    except CoveyError as error:
+        return refused(error)
+
+
+async def _whom_else(caller: Caller) -> str:
+    """Return who can be written to instead."""
+    known = [name for name in await caller.services.directory.names() if name != caller.identity.agent]
+    return f"Known are: {listed(known)}." if known else "Nobody else is known here yet."

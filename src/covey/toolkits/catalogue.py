@@ -1,0 +1,77 @@
+"""The catalogue of toolkits: found by name, and merged. Reading it imports none of them."""
+
+from collections.abc import Mapping, Sequence
+from importlib import import_module
+from typing import Final, cast
+
+from covey.core.errors import Invalid
+from covey.core.offer import Presentation
+from covey.core.similar import closest
+from covey.toolkits.tool import Tool, Toolkit
+
+DEFAULT: Final = "native"
+
+HOMES: Final[Mapping[str, str]] = {
+    "native": "covey.toolkits.native",
+    "peers": "covey.toolkits.peers",
+    "dialogue": "covey.toolkits.dialogue",
+    "broadcast": "covey.toolkits.broadcast",
+    "mailbox": "covey.toolkits.mailbox",
+}
+"""Where each toolkit lives: a package whose TOOLKIT it is."""
+
+
+def toolkit(names: str | Sequence[str] = DEFAULT) -> Toolkit:
+    """Return a toolkit by name, or several as one: `peers,broadcast`. An unknown name is Invalid, and so are two tools
+    of the same name."""
+    given = names.split(",") if isinstance(names, str) else names
+    wanted = list(dict.fromkeys(name.strip() for name in given if name.strip()))
+    if not wanted:
+        raise Invalid("toolkit", "", f"use {', '.join(HOMES)}")
+    return merged([_load(name) for name in wanted])
+
+
+def merged(toolkits: Sequence[Toolkit]) -> Toolkit:
+    """Return several toolkits as one. What any of them shows until it is handled, all show so; an inbox is limited only
+    where all agree on its limit; the first one says how to read more and how to answer."""
+    first, *others = toolkits
+    if not others:
+        return first
+    _check_names(toolkits)
+    keeps = any(kit.presentation is Presentation.UNTIL_HANDLED for kit in toolkits)
+    return Toolkit(
+        name=",".join(kit.name for kit in toolkits),
+        about="; ".join(kit.about for kit in toolkits),
+        instructions="\n".join(kit.instructions for kit in toolkits),
+        tools=tuple(tool for kit in toolkits for tool in kit.tools),
+        presentation=Presentation.UNTIL_HANDLED if keeps else Presentation.ONCE,
+        capacity=first.capacity if len({kit.capacity for kit in toolkits}) == 1 else None,
+        ways=first.ways,
+    )
+
+
+def tool_named(kit: Toolkit, name: object) -> Tool:
+    """Return one tool of a toolkit; an unknown name is Invalid, with the closest ones."""
+    known = {tool.name: tool for tool in kit.tools}
+    if not isinstance(name, str) or name not in known:
+        near = closest(str(name), known)
+        raise Invalid("tool", name, f"did you mean {' or '.join(near)}?" if near else f"there are {', '.join(known)}")
+    return known[name]
+
+
+def _load(name: str) -> Toolkit:
+    home = HOMES.get(name)
+    if home is None:
+        near = closest(name, HOMES)
+        raise Invalid("toolkit", name, f"did you mean {' or '.join(near)}?" if near else f"use {', '.join(HOMES)}")
+    return cast(Toolkit, import_module(home).TOOLKIT)
+
+
+def _check_names(toolkits: Sequence[Toolkit]) -> None:
+    homes: dict[str, str] = {}
+    for kit in toolkits:
+        for tool in kit.tools:
+            if tool.name in homes:
+                both = f"{homes[tool.name]} and {kit.name}"
+                raise Invalid("toolkits", ",".join(k.name for k in toolkits), f"{both} both have {tool.name}: use one")
+            homes[tool.name] = kit.name

@@ -1,0 +1,42 @@
+"""list_agents: the registry of mailboxes."""
+
+from typing import Final
+
+from covey.core.json import JsonObject
+from covey.core.render_escape import one_line
+from covey.core.times import format_instant
+from covey.services.directory import AgentView
+from covey.toolkits.answers import as_json
+from covey.toolkits.tool import Answer, Arguments, Caller, Tool
+
+
+async def _run(caller: Caller, arguments: Arguments) -> Answer:
+    del arguments
+    return as_json({"agents": [registry_entry(view) for view in await caller.services.directory.agents()]})
+
+
+def registry_entry(view: AgentView) -> JsonObject:
+    """Return an agent as the registry has it: what its owner configured, and what is so now."""
+    return {
+        "agent_id": view.name,
+        "description": one_line(view.card.description),
+        "capabilities": [one_line(capability) for capability in view.card.capabilities],
+        "status": str(view.presence),
+        "allow_from": list(view.card.allow_from),
+        "max_concurrent_tasks": view.card.quota,
+        "current_tasks": list(view.current_tasks),
+        "registered_at": format_instant(view.registered_at),
+        "last_heartbeat": format_instant(view.last_seen_at) if view.last_seen_at else None,
+    }
+
+
+LIST_AGENTS: Final = Tool(
+    name="list_agents",
+    description=(
+        "List the agents, you included: what each can do (description, capabilities), whether it is idle, busy or "
+        "offline, who may write to it (allow_from, * for anyone), and how many tasks it takes and has."
+    ),
+    parameters=(),
+    run=_run,
+    is_read_only=True,
+)

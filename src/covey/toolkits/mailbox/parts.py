@@ -1,0 +1,46 @@
+"""Parts of a mailbox message, as a model writes them: text, data, and files that are kept as they are now."""
+
+from typing import Final
+
+from covey.core.errors import Invalid
+from covey.core.json import Json, JsonObject
+from covey.core.parts import DataPart, Part, TextPart
+from covey.core.plain import plain
+from covey.core.similar import closest
+from covey.services.attachments import Attachments
+
+FIELDS: Final = {"text": "text", "data": "data", "file": "path"}
+"""The types of parts, each with the field that holds what it carries."""
+
+SCHEMA: Final[JsonObject] = {
+    "type": "array",
+    "items": {
+        "type": "object",
+        "properties": {
+            "type": {"type": "string", "enum": list(FIELDS)},
+            "text": {"type": "string"},
+            "data": {"type": "object"},
+            "path": {"type": "string"},
+        },
+        "required": ["type"],
+    },
+}
+
+
+async def read_part(written: Json, attachments: Attachments) -> Part:
+    """Return the part that a model wrote. A file is kept from now on, whatever becomes of it later."""
+    if not isinstance(written, dict):
+        raise Invalid("part", written, 'use an object such as {"type": "text", "text": "…"}')
+    kind = written.get("type")
+    field = FIELDS.get(str(kind))
+    if field is None:
+        near = closest(str(kind), FIELDS)
+        raise Invalid("part type", kind, f"use {' or '.join(near or FIELDS)}")
+    if field not in written:
+        raise Invalid(f"{kind} part", written, f'it needs "{field}"')
+    content = written[field]
+    if field == "data":
+        return DataPart(plain(content, "data"))
+    if not isinstance(content, str):
+        raise Invalid(field, content, "use a text")
+    return TextPart(content) if field == "text" else await attachments.snapshot(content)

@@ -1,0 +1,100 @@
+"""ask_agent: ask and wait a while for the answer. A wait that runs out has a ticket to wait on by."""
+
+from typing import Final
+
+from covey.core.address import Address, AddressKind
+from covey.core.attention_body import body_of
+from covey.core.delivery import DeliveryState
+from covey.core.draft import Draft
+from covey.core.errors import Invalid
+from covey.core.ids import TicketId, parse_ticket_id
+from covey.core.message import Kind
+from covey.core.outcome import Outcome, OutcomeKind
+from covey.core.parts import TextPart
+from covey.core.render_escape import harmless
+from covey.core.ticket import Ticket, TicketState
+from covey.services.recipients import SendPolicy
+from covey.toolkits.native.given import LONGEST_WAIT, given_seconds, given_text
+from covey.toolkits.others import other_agent
+from covey.toolkits.references import message_of, was_named
+from covey.toolkits.tool import Answer, Arguments, Caller, Form, Parameter, Tool
+from covey.toolkits.wording import clipped, indented
+
+ANSWER_CHARS: Final = 100_000
+"""So much of an answer is returned."""
+
+
+async def _run(caller: Caller, arguments: Arguments) -> Answer:
+    seconds = given_seconds(arguments, "wait", LONGEST_WAIT)
+    ticket, question, to = (given_text(arguments, name) for name in ("ticket", "question", "to"))
+    if ticket is not None:
+        if question is not None or to is not None:
+            raise Invalid("ticket", ticket, "the question was asked already: give the ticket alone, to wait on")
+        return await _answer(caller, await caller.services.asks.resume(_ticket(ticket), caller.identity, seconds))
+    if question is None:
+        raise Invalid("question", None, "say what you want to know, or give the ticket of an earlier question")
+    reference = given_text(arguments, "reply_to")
+    about = None if reference is None else await message_of(caller, reference, "reply_to")
+    if to is None and about is None:
+        raise Invalid("to", None, "name the agent to ask")
+    draft = Draft(
+        Kind.REQUEST,
+        () if to is None else (Address(AddressKind.AGENT, await other_agent(caller, to, "to")),),
+        (TextPart(question),),
+        in_reply_to=about,
+        expects_reply=True,
+    )
+    outcome = await caller.services.asks.ask(draft, caller.identity, SendPolicy(), seconds)
+    if about is not None:
+        await was_named(caller, about, ASK_AGENT.name)
+    return await _answer(caller, outcome)
+
+
+async def _answer(caller: Caller, outcome: Outcome) -> Answer:
+    ticket = outcome.ticket
+    data = {"outcome": str(outcome.kind), "ticket": ticket.id, "reason": outcome.reason}
+    if outcome.answer is not None:
+        body = harmless(clipped(body_of(outcome.answer), ANSWER_CHARS))
+        told = {"from": outcome.answer.sender.agent, "grade": str(outcome.answer.sender.grade), "text": body}
+        return Answer(f"{outcome.answer.sender} answered:\n{indented(body)}", {**data, "answer": told})
+    if outcome.kind is OutcomeKind.DELIVERED_NO_REPLY and ticket.state is not TicketState.CLOSED:
+        text = (
+            f"No answer yet: {ticket.debtor} {await _standing(caller, ticket)}. The answer will come to your inbox; "
+            f'to wait on, call ask_agent(ticket="{ticket.id}").'
+        )
+        return Answer(text, data)
+    why = f": {outcome.reason}" if outcome.reason else ""
+    return Answer(f"{ticket.debtor} will not answer ({outcome.kind}){why}.", data, is_error=True)
+
+
+async def _standing(caller: Caller, ticket: Ticket) -> str:
+    """Return how far a question has got."""
+    receipt = await caller.services.mail.receipt(ticket.message_id)
+    copies = [copy for copy in receipt.deliveries if copy.agent == ticket.debtor]
+    if any(copy.state in (DeliveryState.IN_CONTEXT, DeliveryState.HANDLED) for copy in copies):
+        return "has read it"
+    return "is offline" if all(copy.is_parked for copy in copies) else "has not read it"
+
+
+def _ticket(written: str) -> TicketId:
+    try:
+        return parse_ticket_id(written.strip())
+    except Invalid:
+        raise Invalid("ticket", written, "copy it exactly as ask_agent gave it to you") from None
+
+
+ASK_AGENT: Final = Tool(
+    name="ask_agent",
+    description=(
+        f"Ask an agent something and wait up to {LONGEST_WAIT:.0f} seconds for the answer. Without one you get a "
+        "ticket: call again with it to wait on, or go on working, since the answer also comes to your inbox."
+    ),
+    parameters=(
+        Parameter("to", "name of the agent"),
+        Parameter("question", "all that it needs to know to answer"),
+        Parameter("ticket", "alone: wait on for the answer to an earlier question"),
+        Parameter("wait", f"seconds, 0 to {LONGEST_WAIT:.0f}; 0 asks without waiting", Form.NUMBER),
+        Parameter("reply_to", "number of the message that you ask back about, before you answer it", Form.MESSAGE),
+    ),
+    run=_run,
+)

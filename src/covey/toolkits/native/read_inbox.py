@@ -1,0 +1,91 @@
+"""read_inbox: what is new for the caller and what is still open, or one conversation."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from covey.core.attention import Pending, Terms, Ways
+from covey.core.delivery import DeliveryState
+from covey.core.ids import inbox_topic, session_inbox
+from covey.core.json import Json
+from covey.core.render_compact import compact_text
+from covey.core.render_escape import harmless
+from covey.services.looking import InboxFilter, Item
+from covey.toolkits.native.conversation import conversation
+from covey.toolkits.native.given import LONGEST_WAIT, given_seconds, given_text
+from covey.toolkits.native.still_open import still_open
+from covey.toolkits.references import message_of, was_named
+from covey.toolkits.tool import Answer, Arguments, Caller, Form, Parameter, Tool
+
+WAYS: Final = Ways(
+    more="read_inbox, again",
+    rest="read_inbox(message={number})",
+    answer="send_message(reply_to=NUMBER, message=…)",
+)
+TERMS: Final = Terms(budget=20_000, ways=WAYS)
+_NEW: Final = InboxFilter(states=frozenset({DeliveryState.QUEUED}))
+
+
+async def _run(caller: Caller, arguments: Arguments) -> Answer:
+    reference = given_text(arguments, "message")
+    if reference is not None:
+        message_id = await message_of(caller, reference)
+        answer = await conversation(caller, message_id)
+        await was_named(caller, message_id, READ_INBOX.name)
+        return answer
+    pending = await _new(caller, given_seconds(arguments, "wait", 0.0))
+    shown = {letter.message_id for letter in pending.letters}
+    open_lines = await still_open(caller, shown)
+    text = "\n".join([compact_text(pending) if pending.letters else "No new messages.", *open_lines])
+    return Answer(text, _data(pending, open_lines), offer=pending.offer)
+
+
+async def _new(caller: Caller, seconds: float) -> Pending:
+    """Take what is new in the caller's session, after a while where nothing is yet. Without a session nothing is shown
+    as new: nobody would know later that it was."""
+    session = caller.identity.session
+    if session is None:
+        return Pending(caller.identity.agent)
+    inbox = session_inbox(session)
+
+    async def look() -> Sequence[Item] | None:
+        return await caller.services.looking.peek_inbox(inbox, _NEW, limit=1) or None
+
+    await caller.services.waiting.until([inbox_topic(inbox)], look, seconds)
+    pending = await caller.services.attention.take(caller.identity, READ_INBOX.name, TERMS)
+    return pending._replace(others=(), more_others=0)
+
+
+def _data(pending: Pending, open_lines: Sequence[str]) -> dict[str, Json]:
+    return {
+        "new": [
+            {
+                "number": letter.number,
+                "id": letter.message_id,
+                "from": letter.sender.agent,
+                "grade": str(letter.sender.grade),
+                "kind": str(letter.kind),
+                "expects_reply": letter.expects_reply,
+                "text": harmless(letter.text),
+                "is_cut": letter.is_cut,
+            }
+            for letter in pending.letters
+        ],
+        "left_out": pending.left_out.messages,
+        "open": list(open_lines),
+        "offer": pending.offer,
+    }
+
+
+READ_INBOX: Final = Tool(
+    name="read_inbox",
+    description=(
+        "Read your new messages, and see which ones still wait for you or for an answer. With `message`: read that "
+        "message and its whole conversation."
+    ),
+    parameters=(
+        Parameter("message", "number of the message to read", Form.MESSAGE),
+        Parameter("wait", f"seconds, 0 to {LONGEST_WAIT:.0f}, to wait for a message where there is none", Form.NUMBER),
+    ),
+    run=_run,
+    is_read_only=True,
+)

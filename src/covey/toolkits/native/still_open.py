@@ -1,0 +1,58 @@
+"""What is still open: messages that were shown and not dealt with, and answers that the caller waits for."""
+
+from collections.abc import Collection, Sequence
+from typing import Final
+
+from covey.core.attention_body import body_of
+from covey.core.delivery import WAITING, DeliveryState
+from covey.core.ids import MessageId, SessionId
+from covey.core.ticket import Ticket, TicketState
+from covey.services.looking import Item
+from covey.toolkits.tool import Caller
+from covey.toolkits.wording import said
+
+MANY: Final = 20
+"""So many lines there are of each kind; the others are counted."""
+
+WORDS: Final = 80
+"""So many characters of a message stand in its line."""
+
+
+async def still_open(caller: Caller, shown: Collection[MessageId]) -> Sequence[str]:
+    """Return lines about what is open besides the messages that are shown anyway."""
+    session = caller.identity.session
+    items = await caller.services.dialogue.unarchived(caller.identity.agent)
+    debts = {t.message_id for t in await caller.services.dialogue.owed_by(caller.identity.agent) if _is_open(t)}
+    mine = [item for item in items if item.message.id not in shown and _is_mine(item, session, debts)]
+    waits = [ticket for ticket in await caller.services.dialogue.owed_to(caller.identity.agent) if _is_open(ticket)]
+    return [
+        *_block("Still open; read_inbox(message=NUMBER) shows one again:", [_line(item) for item in mine]),
+        *_block("You wait for an answer of:", [f'- {t.debtor}: ask_agent(ticket="{t.id}")' for t in waits]),
+    ]
+
+
+def _is_open(ticket: Ticket) -> bool:
+    return ticket.state is TicketState.OPEN
+
+
+def _is_mine(item: Item, session: SessionId | None, debts: Collection[MessageId]) -> bool:
+    """Tell whether the caller has to think of it: it waits in its own session, or its agent owes an answer. What is new
+    is shown when there is room."""
+    if item.delivery.state not in WAITING:
+        return item.message.id in debts
+    if session is None:
+        return True
+    return item.delivery.session == session and item.state is not DeliveryState.QUEUED
+
+
+def _line(item: Item) -> str:
+    wants = ", wants an answer" if item.message.expects_reply else ""
+    body = said(body_of(item.message), WORDS)
+    return f"- #{item.delivery.number} {item.message.kind} from {item.message.sender}{wants}: {body}"
+
+
+def _block(head: str, lines: Sequence[str]) -> Sequence[str]:
+    if not lines:
+        return ()
+    more = [f"- and {len(lines) - MANY} more"] if len(lines) > MANY else []
+    return [head, *lines[:MANY], *more]

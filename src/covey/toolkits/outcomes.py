@@ -1,0 +1,52 @@
+"""What became of a message that a model sent, in sentences: who has it, who will have it, who will not and why."""
+
+from collections.abc import Iterator
+
+from covey.core.delivery import Delivery
+from covey.core.json import Json, JsonObject
+from covey.core.names import AgentName
+from covey.core.receipt import Receipt
+from covey.toolkits.wording import listed
+
+
+def outcome_lines(receipt: Receipt) -> Iterator[str]:
+    """Go through what became of it; nothing where it was for nobody."""
+    copies = _by_agent(receipt.delivered)
+    waiting = [name for name, copy in copies.items() if copy.is_parked]
+    there = [name for name in copies if name not in waiting]
+    if there:
+        yield f"Sent to {listed(there)}."
+    if waiting:
+        yield f"Kept for {listed(waiting)}, offline now: read when back."
+    yield from failures(receipt)
+
+
+def failures(receipt: Receipt) -> Iterator[str]:
+    """Go through those who did not get it, one line each."""
+    for copy in receipt.refused:
+        code, reason = refusal_of(copy)
+        yield f"{copy.agent} did not get it: {reason} ({code})."
+
+
+def outcome_data(receipt: Receipt) -> JsonObject:
+    """Return the same as data."""
+    delivered: list[Json] = [
+        {"agent": name, "state": "waits" if copy.is_parked else "delivered"}
+        for name, copy in _by_agent(receipt.delivered).items()
+    ]
+    refused: list[Json] = []
+    for copy in receipt.refused:
+        code, reason = refusal_of(copy)
+        refused.append({"agent": copy.agent, "code": code, "reason": reason})
+    return {"message_id": receipt.message_id, "delivered": delivered, "refused": refused}
+
+
+def refusal_of(copy: Delivery) -> tuple[str, str]:
+    """Return the code and the words of a refusal."""
+    code, _, reason = (copy.reason or "").partition(": ")
+    return code, reason or code
+
+
+def _by_agent(copies: tuple[Delivery, ...]) -> dict[AgentName, Delivery]:
+    """Return one copy for each agent that has one."""
+    return {copy.agent: copy for copy in reversed(copies) if copy.agent is not None}

@@ -1,0 +1,24 @@
+"""The peers toolkit: see who is there, and tell them something. Nobody waits for an answer."""
+
+from typing import Final
+
+from covey.core.attention import Ways
+from covey.core.capacity import PEERS_CAPACITY
+from covey.core.peers import INBOX_SUBJECT_PREFIX, MAX_BODY_BYTES, MIN_BODY_CHARS
+from covey.toolkits.peers.list_peers import LIST_PEERS
+from covey.toolkits.peers.send_to_peer import MAX_PEERS_AT_ONCE, SEND_TO_PEER
+from covey.toolkits.tool import Toolkit
+
+__all__ = ["INBOX_SUBJECT_PREFIX", "MAX_BODY_BYTES", "MAX_PEERS_AT_ONCE", "MIN_BODY_CHARS", "TOOLKIT"]
+
+TOOLKIT: Final = Toolkit(
+    name="peers",
+    about="see who is there, and tell them something",
+    instructions=(
+        "You work beside other agents, your peers. They don't see what you write here: send_to_peer is the only way to "
+        "reach them. What they send you stands in a block PEER MESSAGES. Answer only where an answer helps."
+    ),
+    tools=(LIST_PEERS, SEND_TO_PEER),
+    capacity=PEERS_CAPACITY,
+    ways=Ways(answer="send_to_peer, to whoever asked, with the same correlation_id"),
+)

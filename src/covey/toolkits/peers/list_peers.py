@@ -1,0 +1,42 @@
+"""list_peers: everyone else, and whether the caller may write to them."""
+
+from typing import Final
+
+from covey.core.errors import NotFound
+from covey.core.json import Json
+from covey.core.routing import allows
+from covey.services.directory import AgentView
+from covey.toolkits.answers import as_json
+from covey.toolkits.tool import Answer, Arguments, Caller, Tool
+
+NO_DIRECTORY: Final = "this agent has no PeerDirectory configured"
+
+
+async def _run(caller: Caller, arguments: Arguments) -> Answer:
+    del arguments
+    directory = caller.services.directory
+    try:
+        me = await directory.agent(caller.identity.agent)
+    except NotFound:  # only claimed, and unknown here: nobody can say whom it may write to
+        return as_json({"peers": [], "note": NO_DIRECTORY})
+    return as_json({"peers": [_peer(view, me) for view in await directory.agents() if view.name != me.name]})
+
+
+def _peer(view: AgentView, me: AgentView) -> Json:
+    return {
+        "agent_id": view.name,
+        "description": view.card.description,
+        "reachable": allows(me.card.allowed_delegates, view.name),
+    }
+
+
+LIST_PEERS: Final = Tool(
+    name="list_peers",
+    description=(
+        "List the other agents: agent_id, description, and whether you may write to them (reachable). "
+        "Use it BEFORE send_to_peer to find a valid `to`."
+    ),
+    parameters=(),
+    run=_run,
+    is_read_only=True,
+)

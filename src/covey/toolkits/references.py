@@ -1,0 +1,45 @@
+"""References: how a model names a message, and that naming one shows that it was read."""
+
+from contextlib import suppress
+from typing import Final
+
+from covey.core.errors import DeliveryUnknown, Invalid, NumberUnknown
+from covey.core.identity import Grade
+from covey.core.ids import MessageId, parse_message_id
+from covey.core.message import Message
+from covey.toolkits.tool import Caller
+
+DIGITS: Final = 15
+"""No number has more."""
+
+
+async def message_of(caller: Caller, reference: str, what: str = "message") -> MessageId:
+    """Return the message that the caller names by its number or its id."""
+    if reference.isascii() and reference.isdecimal():
+        if len(reference) > DIGITS:
+            raise NumberUnknown(reference, caller.identity.agent)
+        return (await caller.services.dialogue.numbered(caller.identity.agent, int(reference))).message_id
+    try:
+        return parse_message_id(reference)
+    except Invalid:
+        raise Invalid(
+            what, reference, "use the number of a message, such as 3, or its id as you were shown it"
+        ) from None
+
+
+def check_answerable(message: Message, what: str) -> Message:
+    """Return a message that somebody waits for an answer to, or may; a notice of the space is not one."""
+    if message.sender.grade is Grade.SPACE:
+        raise Invalid(what, message.id, "it is a notice of the space itself, which reads no answers")
+    return message
+
+
+async def was_named(caller: Caller, message_id: MessageId, tool: str) -> None:
+    """Record that the model named a message in a call: it must have had it in its context.
+
+    To be called after what the call does: evidence settles what asks for nothing, and the call may say better why.
+    """
+    if caller.identity.session is None:
+        return
+    with suppress(DeliveryUnknown):  # one of its own, or another session's
+        await caller.services.offers.named(message_id, caller.identity, f"named in {tool}")

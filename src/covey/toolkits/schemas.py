@@ -1,0 +1,88 @@
+"""Tools as the providers want them described: JSON Schema inside each one's envelope."""
+
+from collections.abc import Callable, Mapping
+from typing import Final
+
+from covey.core.compact import to_json
+from covey.core.errors import Invalid
+from covey.core.json import Json
+from covey.core.similar import closest
+from covey.toolkits.tool import Form, Parameter, Tool, Toolkit
+
+_FORMS: Final[Mapping[Form, Mapping[str, Json]]] = {
+    Form.TEXT: {"type": "string"},
+    Form.WHOLE: {"type": "integer"},
+    Form.NUMBER: {"type": "number"},
+    Form.FLAG: {"type": "boolean"},
+    Form.TEXTS: {"type": "array", "items": {"type": "string"}},
+    Form.OBJECT: {"type": "object"},
+    Form.OBJECTS: {"type": "array", "items": {"type": "object"}},
+    Form.MESSAGE: {"type": "string"},
+    Form.MESSAGES: {"type": "array", "items": {"type": "string"}},
+}
+
+
+def json_schema(tool: Tool) -> Mapping[str, Json]:
+    """Return what a tool takes."""
+    return {
+        "type": "object",
+        "properties": {parameter.name: _property(parameter) for parameter in tool.parameters},
+        "required": [parameter.name for parameter in tool.parameters if parameter.is_required],
+        "additionalProperties": False,
+    }
+
+
+def anthropic(tool: Tool) -> Mapping[str, Json]:
+    return {"name": tool.name, "description": tool.description, "input_schema": json_schema(tool)}
+
+
+def openai_chat(tool: Tool) -> Mapping[str, Json]:
+    return {
+        "type": "function",
+        "function": {"name": tool.name, "description": tool.description, "parameters": json_schema(tool)},
+    }
+
+
+def openai_responses(tool: Tool) -> Mapping[str, Json]:
+    return {
+        "type": "function",
+        "name": tool.name,
+        "description": tool.description,
+        "parameters": json_schema(tool),
+        "strict": False,
+    }
+
+
+def mcp(tool: Tool) -> Mapping[str, Json]:
+    hints = {"readOnlyHint": tool.is_read_only, "destructiveHint": False, "openWorldHint": False}
+    described = {"name": tool.name, "description": tool.description, "inputSchema": json_schema(tool)}
+    return {**described, "annotations": hints}
+
+
+DEFAULT_FORMAT: Final = "anthropic"
+
+FORMATS: Final[Mapping[str, Callable[[Tool], Mapping[str, Json]]]] = {
+    "anthropic": anthropic,
+    "mcp": mcp,
+    "openai": openai_chat,
+    "openai-responses": openai_responses,
+}
+
+
+def schemas(toolkit: Toolkit, form: str = DEFAULT_FORMAT) -> list[Mapping[str, Json]]:
+    """Return all tools in a format, as they go into a request."""
+    describe = FORMATS.get(form)
+    if describe is None:
+        near = closest(form, FORMATS)
+        raise Invalid("format", form, f"use {' or '.join(near or FORMATS)}")
+    return [describe(tool) for tool in toolkit.tools]
+
+
+def size(toolkit: Toolkit, form: str = DEFAULT_FORMAT) -> int:
+    """Return how many bytes all tools take in a request."""
+    return len(to_json(schemas(toolkit, form)).encode())
+
+
+def _property(parameter: Parameter) -> Mapping[str, Json]:
+    schema = {**(parameter.schema or _FORMS[parameter.form]), "description": parameter.description}
+    return {**schema, "enum": list(parameter.choices)} if parameter.choices else schema

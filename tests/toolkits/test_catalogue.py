@@ -1,0 +1,77 @@
+"""Toolkits by name, alone and merged."""
+
+import subprocess
+import sys
+
+import pytest
+
+from covey.core.capacity import PEERS_CAPACITY
+from covey.core.errors import Invalid
+from covey.core.offer import Presentation
+from covey.toolkits.catalogue import DEFAULT, HOMES, tool_named, toolkit
+
+
+def test_every_toolkit_is_found_by_its_name() -> None:
+    for name in HOMES:
+        assert toolkit(name).name == name
+    assert toolkit().name == DEFAULT == "native"
+
+
+def test_the_tools_are_those_that_were_agreed_on() -> None:
+    named = {name: [tool.name for tool in toolkit(name).tools] for name in HOMES}
+    assert named == {
+        "native": ["list_agents", "send_message", "ask_agent", "read_inbox", "dismiss_message"],
+        "peers": ["list_peers", "send_to_peer"],
+        "dialogue": ["messages_send", "messages_inbox", "messages_archive", "messages_thread", "pending"],
+        "broadcast": ["broadcast", "dismiss"],
+        "mailbox": ["list_agents", "send_message"],
+    }
+
+
+def test_several_are_one() -> None:
+    both = toolkit("peers, broadcast,peers")
+    assert both.name == "peers,broadcast"
+    assert [tool.name for tool in both.tools] == ["list_peers", "send_to_peer", "broadcast", "dismiss"]
+    assert both.presentation is Presentation.UNTIL_HANDLED
+    assert both.capacity is None
+    assert both.instructions.count("\n") == 1
+    assert both.ways == toolkit("peers").ways
+    assert toolkit(["peers"]).capacity == PEERS_CAPACITY
+    assert toolkit("native,peers").presentation is Presentation.ONCE
+
+
+@pytest.mark.parametrize(
+    ("names", "told"),
+    [
+        ("peer", "toolkit 'peer' is not valid: did you mean peers?"),
+        ("everything", "use native, peers, dialogue, broadcast, mailbox"),
+        ("", "use native, peers"),
+        (" , ", "use native, peers"),
+        ("native,mailbox", "native and mailbox both have list_agents: use one"),
+        ("peers,x" + "y" * 10_000, "is not valid: use native"),
+    ],
+)
+def test_a_wrong_name_is_told(names: str, told: str) -> None:
+    with pytest.raises(Invalid) as error:
+        toolkit(names)
+    assert told in error.value.message
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("list_peer", "did you mean list_peers?"),
+        ("shout", "there are list_peers, send_to_peer"),
+        (None, "tool is missing: there are list_peers, send_to_peer"),
+    ],
+)
+def test_a_wrong_tool_is_told(name: object, told: str) -> None:
+    with pytest.raises(Invalid) as error:
+        tool_named(toolkit("peers"), name)
+    assert told in error.value.message
+
+
+def test_reading_the_catalogue_imports_no_toolkit() -> None:
+    code = "import sys, covey.toolkits.catalogue; print([m for m in sys.modules if m.startswith('covey.toolkits.')])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=20, check=True)
+    assert done.stdout.strip() == "['covey.toolkits.tool', 'covey.toolkits.catalogue']"

@@ -1,0 +1,160 @@
+"""Models that know the tools by their descriptions alone: they call wrongly, read the answer, and go on from it."""
+
+import re
+from collections.abc import Callable
+
+import pytest
+
+import covey
+from covey.core.ids import MessageId, ticket_id
+from covey.core.names import AgentName
+from covey.core.ticket import TicketState
+from covey.testing.models import Kind, Line, ModelRequest, ScriptedModel, ToolCall
+from covey.toolkits.catalogue import HOMES
+from tests.toolkits.loops import LOOPS
+
+Move = Callable[[str], Line]
+"""What a model does after it has read the last result."""
+
+
+def results(request: ModelRequest) -> list[str]:
+    return [entry.text for entry in request.entries if entry.kind is Kind.RESULT]
+
+
+def playing(*moves: Move) -> Callable[[ModelRequest], Line]:
+    """Return a model that makes one move after the other, each with the last result before its eyes."""
+
+    def play(request: ModelRequest) -> Line:
+        seen = results(request)
+        return moves[len(seen)](seen[-1] if seen else "")
+
+    return play
+
+
+def found(pattern: str, text: str) -> str:
+    match = re.search(pattern, text)
+    assert match is not None, f"the model looks for {pattern} in:\n{text}"
+    return match[1]
+
+
+async def state_of(space: covey.Space, message_id: MessageId, debtor: str) -> TicketState:
+    """Return how far the debt for a request is."""
+    return (await space.services.dialogue.ticket(ticket_id(message_id, AgentName(debtor)))).state
+
+
+@pytest.mark.parametrize("api", LOOPS)
+async def test_a_model_mends_its_calls_by_what_it_is_told(api: str) -> None:
+    """It misspells the recipient, forgets a field, and misspells another; each answer leads to the next call."""
+    model = playing(
+        lambda _: ToolCall("list_agents", {}),
+        lambda seen: ToolCall("send_message", {"to": found(r"- (\w+)", seen)[:-1], "message": "hi"}),
+        lambda seen: ToolCall("send_message", {"to": found(r"did you mean (\w+)\?", seen)}),
+        lambda seen: ToolCall("send_message", {"to": "critic", found(r"^(\w+) is missing", seen)[:-1]: "hi"}),
+        lambda seen: ToolCall("send_message", {"to": "critic", found(r"did you mean (\w+)\?", seen): "hi"}),
+        lambda seen: found(r"(Sent to critic)\.", seen),
+    )
+    async with covey.open("memory:") as space, ScriptedModel(model) as scripted:
+        coder, critic = await space.join("coder"), await space.join("critic")
+        assert await LOOPS[api](scripted, coder.tools()) == "Sent to critic"
+        assert [delivery.text for delivery in await critic.inbox.peek()] == ["hi"]
+        assert all(request.refusal is None for request in scripted.requests)
+
+
+@pytest.mark.parametrize("api", LOOPS)
+async def test_a_model_reads_answers_asks_back_and_puts_away(api: str) -> None:
+    model = playing(
+        lambda _: ToolCall("read_inbox", {"wait": "0"}),
+        lambda seen: ToolCall(
+            "ask_agent", {"reply_to": found(r"#(\d+) request", seen), "question": "which?", "wait": 0}
+        ),
+        lambda seen: ToolCall("ask_agent", {"ticket": found(r'ticket="([^"]+)"', seen), "wait": 0}),
+        lambda _: ToolCall("send_message", {"reply_to": 1, "message": "the first one"}),
+        lambda _: ToolCall("read_inbox", {"message": 2}),
+        lambda _: ToolCall("dismiss_message", {"messages": [2]}),
+        lambda _: ToolCall("dismiss_message", {"messages": "2, 77"}),
+        lambda seen: "done" if "no message with the number 77" in seen else seen,
+    )
+    async with covey.open("memory:") as space, ScriptedModel(model) as scripted:
+        coder, critic = await space.join("coder"), await space.join("critic")
+        asked = await critic.send("coder", "which branch shall I merge?", kind="request")
+        await critic.send("coder", "the tests pass")
+        assert await LOOPS[api](scripted, coder.tools()) == "done"
+        assert await state_of(space, asked.message_id, "coder") is TicketState.CLOSED
+        assert [delivery.text for delivery in await critic.inbox.peek()] == ["which?", "the first one"]
+        assert not await coder.inbox.peek()
+
+
+@pytest.mark.parametrize("api", LOOPS)
+async def test_a_model_of_a_task_answers_before_it_archives(api: str) -> None:
+    found_id = r'"id":"([^"]+)"'
+    response = {"to": "critic", "kind": "response", "subject": "style", "body": "yes", "phase": "T-1"}
+    model = playing(
+        lambda _: ToolCall("messages_inbox", {"task": "T-1"}),
+        lambda seen: ToolCall("messages_archive", {"id": found(found_id, seen)}),
+        lambda seen: ToolCall("messages_send", {**response, "in_reply_to": found(r"in_reply_to=([\w-]+)", seen)}),
+        lambda seen: ToolCall("messages_archive", {"id": found(r'"in_reply_to":"([^"]+)"', seen)}),
+        lambda _: ToolCall("pending", {"phase": "T-1"}),
+        lambda seen: found(r'"observed_pending_replies":(\d)', seen),
+    )
+    async with covey.open("memory:") as space, ScriptedModel(model) as scripted:
+        executor, critic = await space.join("executor"), await space.join("critic")
+        asked = await critic.send("executor", "did you mean it?", kind="request", scope="T-1", subject="style")
+        assert await LOOPS[api](scripted, executor.tools("dialogue")) == "0"
+        assert await state_of(space, asked.message_id, "executor") is TicketState.CLOSED
+        assert (await critic.receipt(asked.message_id)).deliveries[0].reason == "answered"
+
+
+@pytest.mark.parametrize("api", LOOPS)
+async def test_models_of_other_toolkits_find_their_way(api: str) -> None:
+    peers = playing(
+        lambda _: ToolCall("list_peers", {}),
+        lambda seen: ToolCall("send_to_peer", {"to": found(r'"agent_id":"(\w+)"', seen), "message": "ready"}),
+        lambda seen: "reached" if '"unreachable_reasons":[]' in seen else seen,
+    )
+    broadcast = playing(
+        lambda _: ToolCall("broadcast", {"message": "Working on the parser"}),
+        lambda seen: ToolCall("broadcast", {"send_to": found(r"agents: (\w+)", seen), "message": "Need the schema"}),
+        lambda _: ToolCall("broadcast", {"synthetic": True}),
+        lambda _: ToolCall("broadcast", {"reply_to": "1", "message": "Thanks"}),
+        lambda seen: found(r"(Marked as handled: #1 from critic)", seen),
+    )
+    mailbox = playing(
+        lambda _: ToolCall("list_agents", {"online": None}),
+        lambda _: ToolCall("send_message", {"to": "critic", "parts": "hello"}),
+        lambda _: ToolCall("send_message", {"to": "critic", "parts": [{"type": "text", "text": "hello"}]}),
+        lambda seen: found(r'"delivery":"(\w+)"', seen),
+    )
+    async with covey.open("memory:") as space:
+        coder, critic = await space.join("coder"), await space.join("critic")
+        await critic.send("coder", "Here is the schema")
+        for kit, model, last in (
+            ("peers", peers, "reached"),
+            ("broadcast", broadcast, "Marked as handled: #1 from critic"),
+            ("mailbox", mailbox, "delivered"),
+        ):
+            async with ScriptedModel(model) as scripted:
+                assert await LOOPS[api](scripted, coder.tools(kit)) == last
+        said = [delivery.text for delivery in await critic.inbox.peek()]
+        assert said == ["ready", "Need the schema", "Thanks", "hello"]
+
+
+@pytest.mark.parametrize("api", LOOPS)
+@pytest.mark.parametrize("kit", HOMES)
+async def test_every_provider_takes_every_toolkit(api: str, kit: str) -> None:
+    async with covey.open("memory:") as space, ScriptedModel(["fine"]) as scripted:
+        tools = (await space.join("coder")).tools(kit)
+        assert await LOOPS[api](scripted, tools) == "fine"
+        (request,) = scripted.requests
+        assert request.tools == tools.names
+        assert request.refusal is None
+
+
+@pytest.mark.parametrize("api", ["openai", "openai-responses"])
+async def test_arguments_that_are_no_json_are_told(api: str) -> None:
+    model = playing(
+        lambda _: ToolCall("send_message", '{"to": "critic", "message": "hi"'),
+        lambda seen: "told" if "send_message takes a JSON object" in seen else seen,
+    )
+    async with covey.open("memory:") as space, ScriptedModel(model) as scripted:
+        coder, _critic = await space.join("coder"), await space.join("critic")
+        assert await LOOPS[api](scripted, coder.tools()) == "told"
