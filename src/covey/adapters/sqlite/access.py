@@ -7,7 +7,10 @@ import apsw
 from covey.adapters.sqlite.known import Known
 from covey.adapters.sqlite.statements import statements
 
-_LAST = statements("store")["last"]
+_SQL = statements("store")
+_LAST = _SQL["last"]
+_DIRECTORY = _SQL["directory"]
+_CHANGE_DIRECTORY = _SQL["change_directory"]
 
 
 class Execute(Protocol):
@@ -38,6 +41,18 @@ class Access:
             last = int(self.read(_LAST).get)
         known.last = last = last + 1
         return last
+
+    def begin(self, version: int) -> None:
+        """Begin a transaction over what others had committed when they came to `version`."""
+        self.known.at(version, self._directory)
+
+    def change_directory(self) -> None:
+        """Count that an agent or a session has changed, so that others do not go on with what they remember."""
+        self.write(_CHANGE_DIRECTORY)
+        self.known.directory = None
+
+    def _directory(self) -> int:
+        return int(self.read(_DIRECTORY).get)
 
 
 def refuse(_statement: str, _values: tuple[Any, ...] = (), /) -> apsw.Cursor:

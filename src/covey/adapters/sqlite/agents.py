@@ -35,6 +35,7 @@ class SqliteAgents:
     async def put(self, agent: Agent) -> None:
         row = (agent.name, to_json(encode_card(agent.card)), to_text(agent.registered_at), agent.status)
         self._access.write(_SQL["put"], row)
+        self._access.change_directory()
         self._access.known.agents[agent.name] = agent
 
     async def all(self) -> Sequence[Agent]:

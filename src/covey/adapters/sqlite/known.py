@@ -1,6 +1,6 @@
 """What a connection remembers from one transaction to the next, until somebody else has written."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Final
 
 from covey.core.card import Agent
@@ -15,7 +15,18 @@ MAX_KNOWN: Final = 10_000
 class Known:
     """Agents and sessions as they were read last, and what is counted."""
 
-    __slots__ = ("agents", "changes", "last", "numbered", "queued", "sessions", "sessions_of", "unwritten", "version")
+    __slots__ = (
+        "agents",
+        "changes",
+        "directory",
+        "last",
+        "numbered",
+        "queued",
+        "sessions",
+        "sessions_of",
+        "unwritten",
+        "version",
+    )
 
     def __init__(self) -> None:
         self.agents: dict[AgentName, Agent] = {}
@@ -33,19 +44,35 @@ class Known:
         """How often a count has changed."""
         self.version = 0
         """SQLite's number for what the others have committed."""
+        self.directory: int | None = None
+        """How often agents and sessions had changed when they were read; None where it has to be looked up."""
 
-    def at(self, version: int) -> None:
-        """Begin a transaction: keep what is remembered if nobody else has written since the last one."""
-        if version != self.version or max(len(self.agents), len(self.sessions), len(self.queued)) > MAX_KNOWN:
+    def at(self, version: int, directory: Callable[[], int]) -> None:
+        """Begin a transaction: keep what is remembered if nobody else has written since the last one. Where they have,
+        keep agents and sessions if these have not changed; `directory` looks it up."""
+        if max(len(self.agents), len(self.sessions), len(self.queued)) > MAX_KNOWN:
             self.forget()
+        if version != self.version:
+            self._forget_counts()
+            changes = directory()
+            if changes != self.directory:
+                self._forget_directory()
+                self.directory = changes
             self.version = version
 
     def forget(self) -> None:
         """Forget everything: something that was written has been undone."""
-        self.agents.clear()
-        self.sessions.clear()
-        self.sessions_of.clear()
+        self._forget_counts()
+        self._forget_directory()
+        self.directory = None
+
+    def _forget_counts(self) -> None:
         self.numbered.clear()
         self.queued.clear()
         self.unwritten.clear()
         self.last = None
+
+    def _forget_directory(self) -> None:
+        self.agents.clear()
+        self.sessions.clear()
+        self.sessions_of.clear()

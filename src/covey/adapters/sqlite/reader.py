@@ -32,7 +32,8 @@ class Reader:
         self._known = known or Known()
         self._schema = Schema(connection, path)
         self._execute = on_one_cursor(connection)
-        self._transaction = SqliteTransaction(Access(self._execute, refuse, self._known))
+        self._access = Access(self._execute, refuse, self._known)
+        self._transaction = SqliteTransaction(self._access)
 
     def alone(self, operation: "ports.Operation[T]") -> T:
         """Run one operation."""
@@ -73,7 +74,7 @@ class Reader:
         version = self._execute(_VERSION).get
         if version != self._known.version:
             self._schema.check()
-        self._known.at(version)
+        self._access.begin(version)
 
     def _end(self) -> None:
         self._transaction.topics.clear()

@@ -38,6 +38,7 @@ class SqliteSessions:
 
     async def put(self, session: Session) -> None:
         self._access.write(_SQL["put"], _encode(session))
+        self._access.change_directory()
         known = self._access.known
         known.sessions[session.id] = session
         known.sessions_of.pop(session.agent, None)

@@ -156,7 +156,7 @@ class Writer:
         version = self._execute(_VERSION).get
         if version != self._known.version:
             self._schema.check()
-        self._known.at(version)
+        self._access.begin(version)
 
     def _run(self, jobs: Sequence[Job]) -> None:
         try:

@@ -38,6 +38,14 @@ select max(coalesce((select max(position) from journal), 0), coalesce((select ma
 -- How many tables and indexes the file has; none in a new one.
 select count(*) from sqlite_schema
 
+-- name: directory
+-- A number that changes when an agent or a session does.
+select changes from directory
+
+-- name: change_directory
+-- Count that an agent or a session has changed.
+update directory set changes = changes + 1
+
 -- name: schema_number
 -- A number that changes when the tables or indexes do.
 pragma schema_version
