@@ -1,5 +1,6 @@
 """References: how a model names a message, and that naming one shows that it was read."""
 
+from collections.abc import Mapping
 from contextlib import suppress
 from typing import Final
 
@@ -7,10 +8,23 @@ from covey.core.errors import DeliveryUnknown, Invalid, NumberUnknown
 from covey.core.identity import Grade
 from covey.core.ids import MessageId, parse_message_id
 from covey.core.message import Message
+from covey.core.names import AgentName
 from covey.toolkits.tool import Caller
+from covey.toolkits.wording import listed
 
 DIGITS: Final = 15
 """No number has more."""
+
+
+async def numbers_of(caller: Caller) -> dict[int, AgentName]:
+    """Return the numbers of what waits for the caller, with who sent it."""
+    items = await caller.services.looking.peek(caller.identity.agent)
+    return {item.delivery.number: item.message.sender.agent for item in items}
+
+
+def listed_numbers(numbers: Mapping[int, AgentName]) -> str:
+    """Return numbers for a sentence that says what can be named."""
+    return f"Waiting: {listed([f'#{number} from {sender}' for number, sender in numbers.items()]) or 'nothing'}."
 
 
 async def message_of(caller: Caller, reference: str, what: str = "message") -> MessageId:

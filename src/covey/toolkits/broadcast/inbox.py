@@ -2,8 +2,8 @@
 
 from covey.core.delivery import WAITING, Delivery
 from covey.core.errors import NumberUnknown
+from covey.toolkits.references import listed_numbers, numbers_of
 from covey.toolkits.tool import Answer, Caller
-from covey.toolkits.wording import listed
 
 
 async def waiting_with(caller: Caller, number: int) -> Delivery | Answer:
@@ -17,12 +17,10 @@ async def waiting_with(caller: Caller, number: int) -> Delivery | Answer:
 
 
 async def _not_waiting(caller: Caller, number: int, fault: str) -> Answer:
-    items = await caller.services.looking.peek(caller.identity.agent)
-    numbers = {item.delivery.number: item.message.sender.agent for item in items}
-    waiting = [f"#{waiting} from {sender}" for waiting, sender in numbers.items()]
+    numbers = await numbers_of(caller)
     told = f"message #{number} {fault}"
     return Answer(
-        f"{told}. Waiting: {listed(waiting) or 'nothing'}.",
+        f"{told}. {listed_numbers(numbers)}",
         {"error": {"code": NumberUnknown.code, "message": told, "details": {"number": number, "waiting": [*numbers]}}},
         is_error=True,
     )

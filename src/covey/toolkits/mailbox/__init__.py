@@ -16,5 +16,9 @@ TOOLKIT: Final = Toolkit(
         "agent that stands in its trace."
     ),
     tools=(LIST_AGENTS, SEND_MESSAGE),
-    ways=Ways(answer="send_message(to=SENDER, reply_to=NUMBER, …)"),
+    ways=Ways(
+        more="they come at your next turn",
+        rest="ask its sender to send it in smaller parts",
+        answer="send_message(to=SENDER, reply_to=NUMBER, …)",
+    ),
 )

@@ -20,5 +20,9 @@ TOOLKIT: Final = Toolkit(
     ),
     tools=(LIST_PEERS, SEND_TO_PEER),
     capacity=PEERS_CAPACITY,
-    ways=Ways(answer="send_to_peer, to whoever asked, with the same correlation_id"),
+    ways=Ways(
+        more="they come at your next turn",
+        rest="ask its sender to send it in smaller parts",
+        answer="send_to_peer, to whoever asked, with the same correlation_id",
+    ),
 )
