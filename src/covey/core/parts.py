@@ -30,3 +30,8 @@ Part = TextPart | DataPart | FilePart
 def text_of(parts: tuple[Part, ...]) -> str:
     """Return all text of a message, parts separated by an empty line."""
     return "\n\n".join(part.text for part in parts if isinstance(part, TextPart))
+
+
+def has_files(parts: tuple[Part, ...]) -> bool:
+    """Tell whether a file is among the parts."""
+    return any(isinstance(part, FilePart) for part in parts)

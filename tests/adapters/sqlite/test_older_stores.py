@@ -28,7 +28,8 @@ def older(tmp_path: Path) -> Path:
     finish(store.close())
     connection = apsw.Connection(str(path))
     on_one_cursor(connection)(
-        "drop table pruned; drop index messages_with_files; delete from migrations where name = '0002_pruning'"
+        "drop table pruned; drop index messages_with_files; alter table messages drop column has_files;"
+        "delete from migrations where name = '0002_pruning'"
     )
     connection.close()
     return path

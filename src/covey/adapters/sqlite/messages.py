@@ -11,6 +11,7 @@ from covey.adapters.sqlite.values import to_text, to_text_or_null
 from covey.core.ids import MessageId
 from covey.core.message import Message
 from covey.core.names import Scope
+from covey.core.parts import has_files
 from covey.core.wire import decode
 
 _SQL = statements("messages")
@@ -34,6 +35,7 @@ class SqliteMessages:
             message.sender.agent,
             to_text(message.created_at),
             document,
+            has_files(message.parts),
         )
         try:
             self._access.write(_ADD, row)

@@ -1,6 +1,7 @@
 -- name: add
 -- File a message whose id is new.
-insert into messages (id, thread, scope, subject, kind, sender, created_at, document) values (?, ?, ?, ?, ?, ?, ?, ?)
+insert into messages (id, thread, scope, subject, kind, sender, created_at, document, has_files)
+values (?, ?, ?, ?, ?, ?, ?, ?, ?)
 
 -- name: get
 -- One message by id.

@@ -57,7 +57,7 @@ select id from (
 
 -- name: with_files
 -- The messages that may have file parts.
-select seq, document from messages where instr(document, '"digest"') > 0 and seq > ? order by seq limit ?
+select seq, document from messages where has_files = 1 and seq > ? order by seq limit ?
 
 -- name: has
 -- Whether a message was pruned.
