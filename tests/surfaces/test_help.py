@@ -26,10 +26,11 @@ MESSAGE_ID = re.compile(r"[0-9]{13}-[0-9a-f]{8}-")
 COMMAND = re.compile(r"(^|\| |\$\()covey [a-z]")
 
 STUBS = """\
-covey() { printf '%s\\0' "$@" $'\\n' >> "$TOLD"; }
+covey() { local IFS=$'\\x1f'; printf '%s\\x1e' "$*" >> "$TOLD"; }
 git() { :; }; make() { :; }; jq() { :; }; gunzip() { :; }; source() { :; }
 """
-"""A shell in which every command is only told, and nothing is done."""
+"""A shell in which every command is only told, and nothing is done. Each is told by one write, because both sides of a
+pipe tell at once."""
 
 
 def commands(text: str, folder: Path) -> Sequence[list[str]]:
@@ -45,7 +46,7 @@ def commands(text: str, folder: Path) -> Sequence[list[str]]:
         ["bash", "-c", script], env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=20
     )
     assert done.stderr == "", f"{done.stderr} in {script}"
-    found = [words.split("\0")[:-1] for words in told.read_text().split("\n\0")[:-1]]
+    found = [words.split("\x1f") for words in told.read_text().split("\x1e")[:-1]]
     assert len(found) == sum(line.count("covey ") for line in lines), lines
     told.unlink()
     return found
