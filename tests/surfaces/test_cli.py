@@ -4,9 +4,8 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
 
 import pytest
 
@@ -14,35 +13,7 @@ from covey.surfaces.cli.catalogue import GROUPS, VERBS
 from covey.surfaces.cli.exits import DONE, NOT_FOUND, REFUSED, UNAVAILABLE, USAGE
 from covey.surfaces.cli.letters import printable
 from covey.surfaces.cli.main import main
-
-
-class Said(NamedTuple):
-    code: int
-    out: str
-    err: str
-
-    @property
-    def json(self) -> Any:
-        return json.loads(self.out)
-
-
-Covey = Callable[..., Said]
-
-
-@pytest.fixture
-def covey(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Covey:
-    """Run a command in a folder with a space of its own."""
-    monkeypatch.chdir(tmp_path)
-    for name in ("COVEY_STORE", "COVEY_AGENT", "COVEY_SESSION", "COVEY_TOKEN"):
-        monkeypatch.delenv(name, raising=False)
-
-    def run(*words: str) -> Said:
-        code = main(words)
-        captured = capsys.readouterr()
-        return Said(code, captured.out, captured.err)
-
-    assert run("init").code == DONE
-    return run
+from tests.surfaces.conftest import Covey
 
 
 def request(covey: Covey) -> str:

@@ -3,42 +3,16 @@
 import json
 import shlex
 import signal
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from covey.surfaces.cli.exits import DONE, NOT_FOUND, REFUSED, UNAVAILABLE, USAGE
-from covey.surfaces.cli.main import main
 from tests.surfaces.commands import Folder, Said
-
-Covey = Callable[..., Said]
+from tests.surfaces.conftest import Covey
 
 QUESTION = ("ask", "is it done?", "--from", "lead", "--to", "critic", "--register")
 NO_TICKET = "1794738090871-b745006e-89e8-4bc5-807f-9da2869a073b@critic"
-
-
-@pytest.fixture
-def covey(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Covey:
-    """Run a command in this process, in a folder with a space of its own."""
-    monkeypatch.chdir(tmp_path)
-    for name in ("COVEY_STORE", "COVEY_AGENT", "COVEY_SESSION", "COLUMNS"):
-        monkeypatch.delenv(name, raising=False)
-
-    def run(*words: str) -> Said:
-        code = main(words)
-        captured = capsys.readouterr()
-        return Said(code, captured.out, captured.err)
-
-    assert run("init").code == DONE
-    return run
-
-
-@pytest.fixture
-def folder(tmp_path: Path) -> Folder:
-    made = Folder(tmp_path)
-    assert made.covey("init").code == DONE
-    return made
 
 
 def asked(covey: Covey) -> str:

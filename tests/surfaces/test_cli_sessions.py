@@ -2,7 +2,6 @@
 
 import os
 import shutil
-from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
 
@@ -13,30 +12,12 @@ from covey.core.ids import SessionId
 from covey.core.session import Session
 from covey.ports.store import Transaction
 from covey.surfaces.cli.exits import DONE, NOT_FOUND, REFUSED, USAGE
-from covey.surfaces.cli.main import main
 from covey.wiring import connect_inline, locate
-from tests.surfaces.commands import Folder, Said
-
-Covey = Callable[..., Said]
+from tests.surfaces.commands import Folder
+from tests.surfaces.conftest import Covey
 
 SHELLS = [shell for shell in ("sh", "bash", "zsh") if shutil.which(shell)]
 UNKNOWN = "3f2c9a4e-5d0b-4c1e-9a53-0f6b7c8d9e10"
-
-
-@pytest.fixture
-def covey(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Covey:
-    """Run a command in this process, in a folder with a space of its own."""
-    monkeypatch.chdir(tmp_path)
-    for name in ("COVEY_STORE", "COVEY_AGENT", "COVEY_SESSION"):
-        monkeypatch.delenv(name, raising=False)
-
-    def run(*words: str) -> Said:
-        code = main(words)
-        captured = capsys.readouterr()
-        return Said(code, captured.out, captured.err)
-
-    assert run("init").code == DONE
-    return run
 
 
 def join(covey: Covey, monkeypatch: pytest.MonkeyPatch, *words: str) -> str:

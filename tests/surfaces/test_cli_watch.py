@@ -5,7 +5,6 @@ import json
 import re
 import signal
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -15,36 +14,11 @@ from covey.core.event import Action
 from covey.core.limits import RECHECK_SECONDS
 from covey.surfaces.cli.exits import DONE, INTERRUPTED, NOT_FOUND, USAGE
 from covey.surfaces.cli.follow import PAGE
-from covey.surfaces.cli.main import main
 from covey.surfaces.cli.telling import SILENT
 from tests.surfaces.commands import Folder, Said
-
-Covey = Callable[..., Said]
+from tests.surfaces.conftest import Covey
 
 EVERYTHING = ("--after", "0", "--for", "0s")
-
-
-@pytest.fixture
-def covey(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Covey:
-    """Run a command in this process, in a folder with a space of its own."""
-    monkeypatch.chdir(tmp_path)
-    for name in ("COVEY_STORE", "COVEY_AGENT", "COVEY_SESSION"):
-        monkeypatch.delenv(name, raising=False)
-
-    def run(*words: str) -> Said:
-        code = main(words)
-        captured = capsys.readouterr()
-        return Said(code, captured.out, captured.err)
-
-    assert run("init").code == DONE
-    return run
-
-
-@pytest.fixture
-def folder(tmp_path: Path) -> Folder:
-    made = Folder(tmp_path)
-    assert made.covey("init").code == DONE
-    return made
 
 
 async def live(store: Path) -> None:

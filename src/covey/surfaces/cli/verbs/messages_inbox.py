@@ -3,11 +3,11 @@
 from argparse import ArgumentParser
 
 from covey.core.delivery import DeliveryState
+from covey.core.dialogue_document import dialogue_document
 from covey.core.message import Kind
 from covey.core.names import parse_agent_name, parse_scope
 from covey.services.looking import InboxFilter
 from covey.surfaces.cli.call import Call
-from covey.core.dialogue_document import dialogue_document
 from covey.surfaces.cli.when import parse_when
 
 DESCRIPTION = """\

@@ -3,6 +3,7 @@
 from argparse import ArgumentParser
 
 from covey.core.address import Address, AddressKind
+from covey.core.dialogue_document import dialogue_document
 from covey.core.draft import Draft
 from covey.core.errors import MessageTooLarge
 from covey.core.ids import parse_message_id
@@ -13,7 +14,6 @@ from covey.core.parts import TextPart
 from covey.core.receipt import Receipt
 from covey.services.recipients import SendPolicy, WhenUnknown
 from covey.surfaces.cli.call import Call
-from covey.core.dialogue_document import dialogue_document
 from covey.surfaces.cli.documents import delivery_document
 from covey.surfaces.cli.exits import DONE, REFUSED
 from covey.surfaces.cli.texts import read_text

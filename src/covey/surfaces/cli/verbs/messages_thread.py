@@ -2,9 +2,9 @@
 
 from argparse import ArgumentParser
 
+from covey.core.dialogue_document import dialogue_document
 from covey.core.ids import parse_message_id
 from covey.surfaces.cli.call import Call
-from covey.core.dialogue_document import dialogue_document
 
 DESCRIPTION = "List the whole reply chain that a message is in, as a JSON array in causal order, swept ones included."
 
