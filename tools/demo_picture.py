@@ -53,8 +53,10 @@ def recorded() -> str:
     """Run the demo in a terminal of 80 columns; return what it wrote there, colours included."""
     master, slave = os.openpty()
     fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", ROWS, COLUMNS, 0, 0))
-    environment = {"PATH": os.environ["PATH"], "TERM": "xterm-256color", "LANG": "C.UTF-8"}
-    with subprocess.Popen([sys.executable, "-m", "covey", "demo"], stdout=slave, stderr=slave, env=environment) as demo:
+    scripts = Path(sys.executable).parent  # with `covey` on the path, as somebody has it who installed it
+    path = os.pathsep.join((str(scripts), os.environ["PATH"]))
+    environment = {"PATH": path, "TERM": "xterm-256color", "LANG": "C.UTF-8"}
+    with subprocess.Popen([scripts / "covey", "demo"], stdout=slave, stderr=slave, env=environment) as demo:
         os.close(slave)
         written = b"".join(_chunks(master))
         os.close(master)
