@@ -1,8 +1,10 @@
 """The store for programs with an event loop: commits in groups, and a thread that reads."""
 
 import os
+from functools import partial
 from typing import TypeVar
 
+from covey.adapters.sqlite.checkpoints import Checkpoints
 from covey.adapters.sqlite.connection import Synchronous, absolute, capabilities, connect
 from covey.adapters.sqlite.lane import Lane
 from covey.adapters.sqlite.log_sync import LogSync, no_sync
@@ -51,7 +53,10 @@ class GroupCommit:
         self._forks = _forks
         self._log = LogSync(self.path)
         sync = self._log if synchronous == "full" else no_sync
-        writer = Writer(connect(self.path, "normal"), self.path, Turnstile(self.path), ring, sync=sync)
+        connection = connect(self.path, "normal")
+        self._checkpoints = Checkpoints(f"covey {self.path}", partial(connect, self.path, "normal"))
+        self._checkpoints.watch(connection)
+        writer = Writer(connection, self.path, Turnstile(self.path), ring, sync=sync)
         self._reader = Reader(connect(self.path, synchronous), self.path)
         """For short reads, which take less time than handing them to another thread and back."""
         reader = Reader(connect(self.path, synchronous), self.path)
@@ -82,6 +87,7 @@ class GroupCommit:
         await self._writes.close()
         await self._long_reads.close()
         self._reader.close()
+        self._checkpoints.close()
         self._log.close()
 
     def _check_process(self) -> None:

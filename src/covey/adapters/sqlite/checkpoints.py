@@ -1,0 +1,74 @@
+"""Checkpoints: the log is written back into the database while others write, not in their turn.
+
+SQLite's own checkpoint runs at the end of a commit, so that every process waits for it. Here a thread with a connection
+of its own does it beside the commits. It never catches up with writers that do not pause, and only a log that was
+written back to its end can begin anew: therefore a log that has grown long is finished in the turn after all. Little is
+left to do by then.
+"""
+
+from collections.abc import Callable
+from contextlib import suppress
+from threading import Event, Thread
+from typing import Final
+
+import apsw
+
+PAGES: Final = 1000
+"""After so many pages more, the log is written back beside the commits."""
+
+MAX_PAGES: Final = 4 * PAGES
+"""At this length it is finished in the turn."""
+
+
+class Checkpoints:
+    """For the writing connection of one process. The thread and its connection begin with the first long log."""
+
+    def __init__(self, name: str, connect: Callable[[], apsw.Connection]) -> None:
+        self._name = name
+        self._connect = connect
+        self._next = PAGES
+        self._bell = Event()
+        self._is_closing = False
+        self._thread: Thread | None = None
+
+    def watch(self, connection: apsw.Connection) -> None:
+        """See to the log of this connection, instead of SQLite."""
+        connection.set_wal_hook(self._after_commit)
+
+    def close(self) -> None:
+        """Let the thread finish what it does, and end."""
+        self._is_closing = True
+        self._bell.set()
+        if self._thread is not None:
+            self._thread.join()
+
+    def _after_commit(self, connection: apsw.Connection, _database: str, pages: int) -> int:
+        if pages < self._next - PAGES:
+            self._next = PAGES  # the log has begun anew
+        if pages >= self._next:
+            self._next = pages + PAGES
+            if pages >= MAX_PAGES:
+                _write_back(connection)
+            else:
+                self._ring()
+        return apsw.SQLITE_OK
+
+    def _ring(self) -> None:
+        if self._thread is None:
+            self._thread = Thread(target=self._work, name=f"{self._name} checkpoints", daemon=True)
+            self._thread.start()
+        self._bell.set()
+
+    def _work(self) -> None:
+        # Whatever is wrong with the store, a commit meets it and says so.
+        with suppress(Exception):
+            connection = self._connect()
+            while self._bell.wait() and not self._is_closing:
+                self._bell.clear()
+                _write_back(connection)
+            connection.close()
+
+
+def _write_back(connection: apsw.Connection) -> None:
+    with suppress(apsw.Error):  # another process may be at it, and what was committed is safe in the log
+        connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)
