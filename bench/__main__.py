@@ -11,6 +11,7 @@ from bench.cold import cold_inbox, cold_send
 from bench.crowd import crowds
 from bench.figures import Row, machine, table, write_json
 from bench.lookup import lookup
+from bench.mcp import mcp_call, mcp_start
 from bench.pending import growth
 from bench.push import push
 from bench.sends import four_processes, one_process
@@ -20,7 +21,7 @@ from bench.toolkits import toolkits
 def main() -> None:
     parser = argparse.ArgumentParser(prog="bench", description=__doc__)
     parser.add_argument("--quick", action="store_true", help="smaller and shorter; the figures are rough")
-    names = "sends, processes, push, growth, crowd, cold, cold-send, lookup, injection, toolkits"
+    names = "sends, processes, push, growth, crowd, cold, cold-send, lookup, injection, toolkits, mcp, mcp-start"
     parser.add_argument("--only", help=f"one of {names}")
     parser.add_argument("--json", type=Path, default=Path("bench/results.json"), help="where the raw figures go")
     options = parser.parse_args()
@@ -36,6 +37,8 @@ def main() -> None:
         "injection": lambda folder: injection(folder, 50 if options.quick else 500),
         "lookup": lambda folder: lookup(folder, 20_000 if options.quick else 200_000, 50 if options.quick else 200),
         "toolkits": lambda folder: toolkits(),
+        "mcp": lambda folder: mcp_call(folder, 200 if options.quick else 1_000),
+        "mcp-start": lambda folder: mcp_start(folder, 3 if options.quick else 15),
     }
     rows: list[Row] = []
     for name, bench in benches.items():

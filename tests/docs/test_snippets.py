@@ -24,7 +24,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Generator[Path]:
     known = set(sys.modules)
     yield working
     for name in set(sys.modules) - known:
-        if Path(sys.modules[name].__file__ or "").parent == working:
+        if Path(getattr(sys.modules[name], "__file__", None) or "").parent == working:
             del sys.modules[name]
 
 

@@ -17,14 +17,82 @@ class Ancestor(NamedTuple):
     name: str
 
 
-_SHELLS: Final = frozenset("ash bash busybox csh dash fish ksh mksh nu osh pwsh sh tcsh xonsh yash zsh".split())
+_SHELLS: Final = frozenset(
+    [
+        "ash",
+        "bash",
+        "busybox",
+        "csh",
+        "dash",
+        "fish",
+        "ksh",
+        "mksh",
+        "nu",
+        "osh",
+        "pwsh",
+        "sh",
+        "tcsh",
+        "xonsh",
+        "yash",
+        "zsh",
+    ]
+)
 _LAUNCHERS: Final = frozenset(
-    "asdf catchsegv chroot corepack direnv doas dumb-init env hatch make mise nice nohup npm npx pdm pipenv pipx pnpm "
-    "poetry rye script setsid stdbuf strace sudo time timeout tini uv uvx xargs yarn".split()
+    [
+        "asdf",
+        "catchsegv",
+        "chroot",
+        "corepack",
+        "direnv",
+        "doas",
+        "dumb-init",
+        "env",
+        "hatch",
+        "make",
+        "mise",
+        "nice",
+        "nohup",
+        "npm",
+        "npx",
+        "pdm",
+        "pipenv",
+        "pipx",
+        "pnpm",
+        "poetry",
+        "rye",
+        "script",
+        "setsid",
+        "stdbuf",
+        "strace",
+        "sudo",
+        "time",
+        "timeout",
+        "tini",
+        "uv",
+        "uvx",
+        "xargs",
+        "yarn",
+    ]
 )
 _HOSTS: Final = frozenset(
-    "agetty containerd-shim cron docker-init gnome-terminal- init kitty konsole launchd login screen sshd systemd tmux "
-    "wezterm-gui xterm".split()
+    [
+        "agetty",
+        "containerd-shim",
+        "cron",
+        "docker-init",
+        "gnome-terminal-",
+        "init",
+        "kitty",
+        "konsole",
+        "launchd",
+        "login",
+        "screen",
+        "sshd",
+        "systemd",
+        "tmux",
+        "wezterm-gui",
+        "xterm",
+    ]
 )
 """Where shells come from: what is started there by hand works for no client. Names are as kernels tell them, in up to
 15 characters."""

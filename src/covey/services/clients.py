@@ -3,6 +3,7 @@
 from typing import NamedTuple
 
 from covey.core.ancestry import client_of
+from covey.core.authority import check_as
 from covey.core.delivery import DeliveryState, state_at
 from covey.core.errors import BeyondToken, IdentityRefused
 from covey.core.identity import Grade, Identity
@@ -39,12 +40,15 @@ class Clients:
         self._clock = clock
         self._liveness = liveness
         self._directory = directory
+        self._holder = holder
         self._name = None if holder is None else holder.agent
         self._grade = Grade.SESSION if holder is None else Grade.TOKEN
 
     async def serve(self, wish: JoinRequest, inherited: Identity | None = None) -> Seated:
         """Return the session that the MCP server in this process acts from: the inherited one, the one that its client
         has already, or a new one. Two servers never act from one: a client process may run several agents."""
+        if inherited is not None:
+            self._check_own(inherited)
         client = client_of(self._liveness.ancestors())
         server = self._liveness.hold()
         wish = wish._replace(kind=SessionKind.ATTACHED)
@@ -111,6 +115,7 @@ class Clients:
 
     async def release(self, seated: Seated) -> None:
         """Note that a server acts for a session no longer. Its own one ends, unless hooks have come to it."""
+        self._check_own(seated.identity)
 
         async def operation(tx: Transaction) -> bool:
             session = await tx.sessions.get(seated.session.id)
@@ -124,8 +129,9 @@ class Clients:
             await self._directory.leave(seated.identity)
 
     async def seen(self, actor: Identity) -> None:
-        """Show a sign of life of a session where the last one is not fresh; SessionEnded where it is over. Leases of its
-        offers go on: what a server showed that died since is to come again some time."""
+        """Show a sign of life of a session where the last one is not fresh; SessionEnded where it is over. Leases of
+        its offers go on: what a server showed that died since is to come again some time."""
+        self._check_own(actor)
 
         async def look(tx: Transaction) -> bool:
             session = await own_session(tx, actor)
@@ -170,6 +176,10 @@ class Clients:
         session = await own_session(tx, inherited)
         is_taken = session.kind is SessionKind.CLIENT and not self._is_free(session)
         return None if is_taken else session
+
+    def _check_own(self, actor: Identity) -> None:
+        if self._holder is not None:
+            check_as(self._holder, actor.agent, "act as")
 
     def _is_free(self, session: Session, mine: Holder | None = None) -> bool:
         server = session.holder.server

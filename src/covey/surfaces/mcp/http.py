@@ -1,0 +1,110 @@
+"""Streamable HTTP: every request shows a token, and comes for a name that this server goes by."""
+
+import asyncio
+import socket
+from collections.abc import Sequence
+from contextlib import contextmanager
+from typing import Final, NamedTuple
+
+import anyio
+import uvicorn
+from mcp.server.auth.middleware.auth_context import AuthContextMiddleware
+from mcp.server.auth.middleware.bearer_auth import BearerAuthBackend, RequireAuthMiddleware
+from mcp.server.auth.provider import AccessToken
+from mcp.server.lowlevel.server import Server
+from mcp.server.streamable_http_manager import StreamableHTTPASGIApp, StreamableHTTPSessionManager
+from mcp.server.transport_security import TransportSecuritySettings
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.middleware.authentication import AuthenticationMiddleware
+from starlette.routing import Route
+
+from covey.core.errors import IdentityRefused, Unavailable
+from covey.core.secret import hash_secret
+from covey.core.token import token_id
+from covey.services.space import Services
+from covey.surfaces.mcp.address import LOOPBACK, HttpAddress
+from covey.surfaces.mcp.context import Running
+from covey.surfaces.mcp.seats import HTTP_LEASE
+
+PATH: Final = "/mcp"
+
+CLOSING_S: Final = 1
+"""How long streams may go on when the server is told to end."""
+
+
+class Tokens:
+    """Checks the token of a request against the space."""
+
+    def __init__(self, services: Services) -> None:
+        self._services = services
+
+    async def verify_token(self, token: str) -> AccessToken | None:
+        try:
+            identity = await self._services.identities.by_token(token)
+        except IdentityRefused:
+            return None
+        return AccessToken(token=token, client_id=token_id(hash_secret(token)), scopes=[], subject=identity.agent)
+
+
+class Listening(NamedTuple):
+    """Where a server can be reached."""
+
+    socket: socket.socket
+    address: HttpAddress
+
+    @property
+    def url(self) -> str:
+        return f"http://{self.address}{PATH}"
+
+
+def listen_on(address: HttpAddress) -> Listening:
+    """Return a socket that hears connections, with the port that it got."""
+    family = socket.AF_INET6 if ":" in address.host else socket.AF_INET
+    try:
+        hears = socket.create_server((address.host, address.port), family=family)
+    except OSError as error:
+        reason = (error.strerror or str(error)).partition(" (")[0]  # the rest repeats the address
+        raise Unavailable(f"{address} can't be listened on: {reason}", address=str(address)) from error
+    return Listening(hears, address._replace(port=hears.getsockname()[1]))
+
+
+async def serve(
+    server: Server[Running], services: Services, listening: Listening, names: Sequence[str], ending: asyncio.Event
+) -> None:
+    """Answer requests for one of these names (host:port), and from pages of these, until `ending` is set."""
+    manager = StreamableHTTPSessionManager(
+        server,
+        security_settings=TransportSecuritySettings(
+            allowed_hosts=list(names), allowed_origins=[f"http://{name}" for name in names]
+        ),
+        session_idle_timeout=HTTP_LEASE.total_seconds(),
+    )
+    app = Starlette(
+        routes=[Route(PATH, endpoint=RequireAuthMiddleware(StreamableHTTPASGIApp(manager), []))],
+        middleware=[
+            Middleware(AuthenticationMiddleware, backend=BearerAuthBackend(Tokens(services))),
+            Middleware(AuthContextMiddleware),
+        ],
+    )
+    http = _HttpServer(uvicorn.Config(app, log_level="warning", lifespan="off", timeout_graceful_shutdown=CLOSING_S))
+    async with anyio.create_task_group() as group, manager.run():
+        group.start_soon(http.serve, [listening.socket])
+        await ending.wait()
+        http.should_exit = True
+        # Leaving the manager ends the streams that clients have open; the HTTP server waits for nothing else.
+
+
+def names_of(address: HttpAddress, others: Sequence[str]) -> Sequence[str]:
+    """Return the names that requests may come for: the address, on a loopback address all of its names, and what else
+    the server's owner says."""
+    hosts = LOOPBACK if address.is_loopback else (address.host,)
+    return [*(str(address._replace(host=host)) for host in hosts), *others]
+
+
+class _HttpServer(uvicorn.Server):
+    """Leaves signals to whoever runs it: ended by one, it would take the process along before anything is put away."""
+
+    @contextmanager
+    def capture_signals(self):
+        yield

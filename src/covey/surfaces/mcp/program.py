@@ -1,0 +1,140 @@
+"""The program: a server for as long as its client is there, or until it is told to end."""
+
+import asyncio
+import logging
+import os
+import signal
+import sys
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
+from threading import current_thread, main_thread
+
+import anyio
+
+from covey.core.errors import IdentityRefused, SessionEnded
+from covey.core.identity import Identity
+from covey.core.ids import parse_session_id
+from covey.core.names import AgentName
+from covey.core.store_url import StoreUrl
+from covey.services.clients import Seated
+from covey.services.directory import JoinRequest
+from covey.services.space import Services
+from covey.surfaces.mcp.address import HttpAddress
+from covey.surfaces.mcp.seat import Seat
+from covey.surfaces.mcp.seats import OneSeat, TokenSeats
+from covey.surfaces.mcp.server import make_server
+from covey.surfaces.mcp.stdio import stdio_wire
+from covey.toolkits.tool import Toolkit
+from covey.wiring import connect
+
+WHERE_MAIL_IS = "New messages to you stand at the end of results of these tools, in <covey-mail>."
+
+_log = logging.getLogger(__name__)
+
+
+async def serve_stdio(url: StoreUrl, toolkit: Toolkit, name: AgentName | None, ending: asyncio.Event) -> None:
+    """Serve the client that started this process, until it closes stdin or `ending` is set."""
+    async with _services(url) as all_services:
+        holder = await _holder(all_services)
+        services = all_services if holder is None else all_services.narrowed_to(holder)
+        wish = JoinRequest(name or (holder.agent if holder else None), capacity=toolkit.capacity)
+        inherited = None if holder else await _inherited(services, name)
+
+        async def take() -> Seated:
+            return await services.clients.serve(wish, inherited)
+
+        seat = Seat(services, take)
+        try:
+            agent = (await seat.caller()).identity.agent
+            server = make_server(toolkit, OneSeat(seat), _instructions(toolkit, agent))
+            async with stdio_wire(ending) as (inbound, outbound):
+                await server.run(inbound, outbound, server.create_initialization_options())
+        finally:
+            with anyio.CancelScope(shield=True):
+                await seat.leave()
+
+
+async def serve_http(
+    url: StoreUrl,
+    toolkit: Toolkit,
+    address: HttpAddress,
+    names: Sequence[str],
+    tell: Callable[[str], None],
+    ending: asyncio.Event,
+) -> None:
+    """Serve whoever shows a token, until `ending` is set; tell where."""
+    from covey.surfaces.mcp.http import listen_on, names_of, serve  # here because stdio needs none of it
+
+    async with _services(url) as services:
+        seats = TokenSeats(services, JoinRequest(capacity=toolkit.capacity))
+        server = make_server(toolkit, seats, _instructions(toolkit, None))
+        listening = listen_on(address)
+        tell(listening.url)
+        try:
+            await serve(server, services, listening, names_of(listening.address, names), ending)
+        finally:
+            with anyio.CancelScope(shield=True):
+                await seats.leave()
+
+
+def run_until_told(work: Callable[[asyncio.Event], Awaitable[None]]) -> None:
+    """Run to the end, or until a signal; then everything is put away. Ctrl-C is KeyboardInterrupt to the caller."""
+    logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="covey mcp: %(message)s")
+    told: list[signal.Signals] = []
+
+    async def run() -> None:
+        ending = asyncio.Event()
+
+        def end(number: signal.Signals) -> None:
+            told.append(number)
+            ending.set()
+
+        if current_thread() is main_thread():
+            for number in (signal.SIGINT, signal.SIGTERM):
+                if signal.getsignal(number) is not signal.SIG_IGN:
+                    asyncio.get_running_loop().add_signal_handler(number, end, number)
+        await work(ending)
+
+    asyncio.run(run())
+    if signal.SIGINT in told:
+        raise KeyboardInterrupt
+
+
+@asynccontextmanager
+async def _services(url: StoreUrl) -> AsyncGenerator[Services]:
+    ports = connect(url, ["."])
+    try:
+        yield Services(ports)
+    finally:
+        with anyio.CancelScope(shield=True):
+            await ports.close()
+
+
+async def _holder(services: Services) -> Identity | None:
+    """Return whom the token in COVEY_TOKEN stands for."""
+    token = os.environ.get("COVEY_TOKEN")
+    if token is None:
+        return None
+    holder = await services.identities.by_token(token)
+    if holder.is_operator:
+        raise IdentityRefused("the operator has no session: COVEY_TOKEN has to be an agent's, or use --http")
+    return holder
+
+
+async def _inherited(services: Services, name: AgentName | None) -> Identity | None:
+    """Return the session that COVEY_SESSION proves, unless another agent is meant or it is over."""
+    session_id, _, secret = os.environ.get("COVEY_SESSION", "").partition(":")
+    if not session_id:
+        return None
+    try:
+        identity = await services.identities.by_secret(parse_session_id(session_id), secret)
+    except SessionEnded as error:
+        _log.warning("%s, so a new one begins", error.message)
+        return None
+    return identity if name in (None, identity.agent) else None
+
+
+def _instructions(toolkit: Toolkit, agent: AgentName | None) -> str:
+    """Return what a model should know before it uses the tools: a few lines."""
+    lines = [f"You are the agent {agent}."] if agent else []
+    return "\n".join([*lines, toolkit.instructions, WHERE_MAIL_IS])

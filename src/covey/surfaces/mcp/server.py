@@ -1,0 +1,120 @@
+"""The server: requests of MCP, answered from a toolkit, the mail and the resources of a space."""
+
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from typing import Any, Final
+
+import anyio
+import mcp_types as types
+from mcp.server.caching import CacheHint
+from mcp.server.lowlevel.server import Server
+from mcp.shared.exceptions import MCPError
+from mcp_types.version import MODERN_PROTOCOL_VERSIONS
+
+from covey.core.errors import CoveyError, NotFound, Rejected
+from covey.surfaces.mcp.context import Context, Running, client_name
+from covey.surfaces.mcp.mail import mail_line
+from covey.surfaces.mcp.resources import PLAIN, RESOURCES, TEMPLATES, read_resource
+from covey.surfaces.mcp.results import result_of
+from covey.surfaces.mcp.seat import Place
+from covey.surfaces.mcp.seats import Seats
+from covey.surfaces.mcp.subscriptions import listen, subscribe, unsubscribe
+from covey.toolkits.answers import refused
+from covey.toolkits.schemas import schemas
+from covey.toolkits.tool import Answer, Toolkit
+from covey.toolkits.toolbox import Toolbox
+from covey.version import __version__
+
+LONG: Final = CacheHint(ttl_ms=3_600_000, scope="private")
+"""What a server offers stays the same while it runs."""
+
+NO_SUCH_RESOURCE: Final = -32002
+"""The code of the protocol of 2025; since 2026 it is that of wrong parameters."""
+
+
+def make_server(toolkit: Toolkit, seats: Seats, instructions: str) -> Server[Running]:
+    """Return a server that serves a toolkit to whoever has a seat."""
+    tools = types.ListToolsResult.model_validate({"tools": schemas(toolkit, "mcp")})
+    inputs = {tool.name: tool.input_schema for tool in tools.tools}
+
+    async def list_tools(context: Context, params: object) -> types.ListToolsResult:
+        return tools
+
+    async def call_tool(context: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
+        place = await seats.of(context)
+        answer, mail = await _called(place, toolkit, params)
+        return result_of(answer, mail, client_name(context))
+
+    async def list_resources(context: Context, params: object) -> types.ListResourcesResult:
+        return types.ListResourcesResult(resources=list(RESOURCES))
+
+    async def list_templates(context: Context, params: object) -> types.ListResourceTemplatesResult:
+        return types.ListResourceTemplatesResult(resource_templates=list(TEMPLATES))
+
+    async def read(context: Context, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
+        caller = await (await seats.of(context)).caller()
+        try:
+            text = await read_resource(caller, toolkit, params.uri)
+        except (NotFound, Rejected) as error:
+            is_modern = context.protocol_version in MODERN_PROTOCOL_VERSIONS
+            code = types.INVALID_PARAMS if is_modern else NO_SUCH_RESOURCE
+            raise MCPError(code, error.message, {"uri": params.uri}) from error
+        contents = types.TextResourceContents(uri=params.uri, mime_type=PLAIN, text=text)
+        return types.ReadResourceResult(contents=[contents])
+
+    async def begin(context: Context, params: types.SubscribeRequestParams) -> types.EmptyResult:
+        await subscribe(context, params.uri, await seats.of(context))
+        return types.EmptyResult()
+
+    async def end(context: Context, params: types.UnsubscribeRequestParams) -> types.EmptyResult:
+        unsubscribe(context, params.uri)
+        return types.EmptyResult()
+
+    async def hear(context: Context, params: types.SubscriptionsListenRequestParams) -> types.SubscriptionsListenResult:
+        return await listen(context, params, await seats.of(context))
+
+    return Server(
+        "covey",
+        version=__version__,
+        title="Covey",
+        instructions=instructions,
+        cache_hints={"tools/list": LONG, "resources/list": LONG, "resources/templates/list": LONG},
+        lifespan=_running,
+        get_tool_input_schema=inputs.get,
+        on_list_tools=list_tools,
+        on_call_tool=call_tool,
+        on_list_resources=list_resources,
+        on_list_resource_templates=list_templates,
+        on_read_resource=read,
+        on_subscribe_resource=begin,
+        on_unsubscribe_resource=end,
+        on_subscriptions_listen=hear,
+    )
+
+
+async def _called(place: Place, toolkit: Toolkit, params: types.CallToolRequestParams) -> tuple[Answer, str]:
+    """Carry out a call; return its answer, and the mail that goes with it. Whatever is wrong is an answer."""
+    try:
+        caller = await place.caller()
+        await place.evidence.called()
+    except CoveyError as error:
+        return refused(error), ""
+    answer = await Toolbox(toolkit, caller).call(params.name, params.arguments)
+    mail, offer = ("", answer.offer) if answer.offer else await mail_line(caller, toolkit)
+    if offer is not None:
+        place.evidence.shown(offer)
+    return answer, mail
+
+
+@asynccontextmanager
+async def _running(server: Server[Any]) -> AsyncGenerator[Running]:
+    """Give what lasts as long as the server a place, and end it in order."""
+    del server
+    async with anyio.create_task_group() as tasks:
+        running = Running(tasks, set())
+        try:
+            yield running
+        finally:
+            for stream in running.streams:
+                stream.close()
+            tasks.cancel_scope.cancel()

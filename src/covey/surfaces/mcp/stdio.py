@@ -1,0 +1,175 @@
+"""Standard input and output as the wire of one client: one message a line, read and written without threads.
+
+The SDK has such a transport too. It reads in a thread that nothing can interrupt, so that a signal does not end the
+program, and each line crosses four threads.
+"""
+
+import asyncio
+import logging
+import os
+import stat
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from typing import Final
+
+import anyio
+import mcp_types as types
+from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
+from mcp.shared.message import SessionMessage
+
+LONGEST_LINE: Final = 16 * 1024 * 1024
+"""Bytes. An envelope has at most 1 MiB; escaped in JSON, and with more around it, it is longer."""
+
+GRACE_S: Final = 1.0
+"""How long calls that are under way may go on when there is no more input: what is piped in at once is answered."""
+
+Inbound = MemoryObjectReceiveStream[SessionMessage | Exception]
+Outbound = MemoryObjectSendStream[SessionMessage]
+
+_log = logging.getLogger(__name__)
+
+
+@asynccontextmanager
+async def stdio_wire(ending: asyncio.Event) -> AsyncGenerator[tuple[Inbound, Outbound]]:
+    """Take over both descriptors for as long as the block runs. What else is printed goes to stderr, and who else reads
+    finds nothing. When `ending` is set, no more is read, as if the client had closed its end."""
+    stdin, stdout = _taken(0, os.open(os.devnull, os.O_RDONLY)), _taken(1, os.dup(2))
+    was_blocking = [(descriptor, os.get_blocking(descriptor)) for descriptor in (stdin, stdout)]
+    heard, inbound = anyio.create_memory_object_stream[SessionMessage | Exception](0)
+    outbound, said = anyio.create_memory_object_stream[SessionMessage](0)
+    under_way = _UnderWay()
+    reading = anyio.CancelScope()
+
+    async def read() -> None:
+        async with heard:
+            with reading:
+                await _read(stdin, heard, under_way)
+
+    async def end() -> None:
+        await ending.wait()
+        reading.cancel()
+
+    async with anyio.create_task_group() as group:
+        group.start_soon(read)
+        group.start_soon(end)
+        group.start_soon(_write, stdout, said, under_way)
+        try:
+            yield inbound, outbound
+        finally:
+            group.cancel_scope.cancel()
+    for descriptor, blocked in was_blocking:
+        os.set_blocking(descriptor, blocked)  # a terminal is its shell's too
+
+
+class _UnderWay:
+    """The calls that were read and are not answered yet."""
+
+    def __init__(self) -> None:
+        self._ids: set[object] = set()
+        self._none = anyio.Event()
+
+    def read(self, message: types.JSONRPCMessage) -> None:
+        if isinstance(message, types.JSONRPCRequest):
+            self._ids.add(message.id)
+
+    def written(self, message: types.JSONRPCMessage) -> None:
+        if isinstance(message, types.JSONRPCResponse | types.JSONRPCError):
+            self._ids.discard(message.id)
+            self._none.set()
+
+    async def end(self) -> None:
+        while self._ids:
+            self._none = anyio.Event()
+            await self._none.wait()
+
+
+async def _read(descriptor: int, heard: MemoryObjectSendStream[SessionMessage | Exception], calls: _UnderWay) -> None:
+    async for line in _lines(descriptor):
+        try:
+            message = types.jsonrpc_message_adapter.validate_json(line, by_name=False)
+        except ValueError:
+            _log.warning("a line that is no message was left out: %.200s", line.decode(errors="replace").strip())
+            continue
+        calls.read(message)
+        try:
+            await heard.send(SessionMessage(message))
+        except anyio.BrokenResourceError:
+            return  # the server has ended before its client
+    with anyio.move_on_after(GRACE_S):
+        await calls.end()
+
+
+async def _write(descriptor: int, said: MemoryObjectReceiveStream[SessionMessage], calls: _UnderWay) -> None:
+    send = await _sender(descriptor)
+    async with said:
+        async for item in said:
+            try:
+                await send(item.message.model_dump_json(by_alias=True, exclude_unset=True).encode() + b"\n")
+            except ConnectionError:
+                return  # nobody reads any more; whoever answers finds the stream closed, and the input ends too
+            calls.written(item.message)
+
+
+async def _lines(descriptor: int) -> AsyncIterator[bytes]:
+    """Go through the lines of a pipe, a socket or a terminal; and those of a file, which are all there."""
+    if not _can_wait(descriptor):
+        for line in (await asyncio.to_thread(_content, descriptor)).splitlines():
+            yield line
+        return
+    loop = asyncio.get_running_loop()
+    reader = asyncio.StreamReader(LONGEST_LINE, loop)
+    pipe = os.fdopen(descriptor, "rb", 0, closefd=False)
+    transport, _ = await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader, loop=loop), pipe)
+    try:
+        while True:
+            try:
+                line = await reader.readline()
+            except ValueError:
+                _log.warning("a line of more than %d bytes was left out", LONGEST_LINE)
+                continue
+            if not line:
+                return
+            yield line
+    finally:
+        transport.close()
+
+
+async def _sender(descriptor: int) -> Callable[[bytes], Awaitable[None]]:
+    """Return what writes to a descriptor, and waits where its reader is slow."""
+    if not _can_wait(descriptor):
+        file = os.fdopen(descriptor, "wb", 0, closefd=False)
+
+        async def send(content: bytes) -> None:
+            file.write(content)
+
+        return send
+    loop = asyncio.get_running_loop()
+    pipe = os.fdopen(descriptor, "wb", 0, closefd=False)
+    protocol = asyncio.StreamReaderProtocol(asyncio.StreamReader(loop=loop), loop=loop)
+    transport, _ = await loop.connect_write_pipe(lambda: protocol, pipe)
+    writer = asyncio.StreamWriter(transport, protocol, None, loop)
+
+    async def send_on(content: bytes) -> None:
+        writer.write(content)
+        await writer.drain()
+
+    return send_on
+
+
+def _can_wait(descriptor: int) -> bool:
+    """Tell whether an event loop can wait for a descriptor; files and devices like /dev/null never let anyone wait."""
+    mode = os.fstat(descriptor).st_mode
+    return stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode) or os.isatty(descriptor)
+
+
+def _content(descriptor: int) -> bytes:
+    with os.fdopen(descriptor, "rb", closefd=False) as file:
+        return file.read()
+
+
+def _taken(descriptor: int, instead: int) -> int:
+    """Return a copy of a descriptor, and put another one in its place."""
+    copy = os.dup(descriptor)
+    os.dup2(instead, descriptor)
+    os.close(instead)
+    return copy

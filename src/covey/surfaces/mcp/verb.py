@@ -1,0 +1,106 @@
+"""covey mcp, as the command line finds it. Nothing here needs the extra: help and completion work without it."""
+
+import os
+import sys
+from argparse import ArgumentParser, Namespace
+from typing import Protocol, cast
+
+from covey.core.errors import ExtraMissing, Invalid
+from covey.core.json import Json
+from covey.core.names import parse_agent_name
+from covey.core.store_url import StoreUrl
+from covey.surfaces.mcp.address import HttpAddress, parse_http_address
+from covey.toolkits.catalogue import DEFAULT, HOMES, toolkit
+
+DESCRIPTION = """\
+Serve the tools of a toolkit to an MCP client. On stdin and stdout, for the client that starts this program: it is one
+session of an agent, with a name from --agent or COVEY_AGENT or a new one (agentA, …), and ends when the client is gone.
+With --http for clients that connect: each shows a token (`covey token create`) in its header Authorization: Bearer."""
+EXAMPLES = """\
+examples:
+  covey mcp --agent coder
+  covey mcp --toolkit peers,broadcast
+  covey mcp --http
+  covey mcp --http 127.0.0.1:9000"""
+
+NEEDED = ("anyio", "mcp", "mcp_types", "starlette", "uvicorn")
+"""What the extra brings. An older mcp has not all of it."""
+
+
+class Shown(Protocol):
+    """Where a person or a program is told something."""
+
+    as_json: bool
+
+    def note(self, line: str) -> None: ...
+    def text(self, line: str = "") -> None: ...
+    def json(self, value: Json) -> None: ...
+    def flush(self) -> None: ...
+
+
+class Call(Protocol):
+    """What this verb needs of a call of the command line."""
+
+    options: Namespace
+
+    @property
+    def url(self) -> StoreUrl: ...
+    @property
+    def output(self) -> Shown: ...
+
+
+def arguments(parser: ArgumentParser) -> None:
+    parser.add_argument(
+        "--toolkit",
+        metavar="NAME[,NAME]",
+        default=DEFAULT,
+        help=f"which tools: {', '.join(HOMES)} (default {DEFAULT})",
+    )
+    parser.add_argument(
+        "--http",
+        nargs="?",
+        const=str(HttpAddress()),
+        metavar="HOST:PORT",
+        help=f"serve over HTTP, by default on {HttpAddress()}; port 0 takes any that is free",
+    )
+    parser.add_argument(
+        "--allow-host",
+        action="append",
+        default=[],
+        metavar="HOST[:PORT]",
+        help="with --http: another name that requests may come for, such as a proxy's",
+    )
+
+
+def run(call: Call) -> int:
+    options, output = call.options, call.output
+    kit = toolkit(options.toolkit)
+    given = options.agent or os.environ.get("COVEY_AGENT")
+    name = parse_agent_name(given) if given else None
+    address = parse_http_address(options.http) if options.http else None
+    if address is not None and options.agent:
+        raise Invalid("agent", options.agent, "over HTTP each client is who its token stands for")
+    url = call.url
+    try:
+        from covey.surfaces.mcp import program
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] in NEEDED:
+            raise ExtraMissing("covey mcp", "mcp") from error
+        raise
+
+    def tell(where: str) -> None:
+        if output.as_json:
+            output.json({"url": where})
+        else:
+            output.text(f"Serving MCP on {where}; Ctrl-C ends it.")
+        output.flush()
+
+    if address is not None:
+        program.run_until_told(lambda ending: program.serve_http(url, kit, address, options.allow_host, tell, ending))
+        return 0
+    if cast(object, sys.stdin) is None:  # its descriptor is closed; the types do not know that this can be
+        raise Invalid("stdin", None, "an MCP client talks to this program there")
+    if sys.stdin.isatty():
+        output.note("This speaks MCP on stdin and stdout: it is for an MCP client to start. Ctrl-C ends it.")
+    program.run_until_told(lambda ending: program.serve_stdio(url, kit, name, ending))
+    return 0

@@ -1,0 +1,31 @@
+"""A desk with a space of its own for each test; whatever happened there agrees with its journal."""
+
+import asyncio
+from collections.abc import Generator
+from pathlib import Path
+
+import pytest
+
+from covey.services.audit import Audit
+from tests.scenarios.stores import on_sqlite
+from tests.scenarios.world import World
+from tests.surfaces.mcp.desk import Desk
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> Generator[World]:
+    world = World(on_sqlite(tmp_path))
+    yield world
+    asyncio.run(_check(world))
+
+
+async def _check(world: World) -> None:
+    try:
+        assert await Audit(world.observer.store).check() == []
+    finally:
+        await world.close()
+
+
+@pytest.fixture
+def desk(world: World) -> Desk:
+    return Desk(world)

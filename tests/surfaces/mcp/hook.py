@@ -1,0 +1,19 @@
+"""A hook of an agent client: a short-lived program that finds the session it belongs to, and tells which it is."""
+
+import json
+
+from covey.core.drive import finish
+from covey.services.directory import JoinRequest
+from covey.services.space import Services
+from covey.wiring import connect_inline, locate
+
+
+def main() -> None:
+    ports = connect_inline(locate(), ())
+    session = finish(Services(ports).clients.hook(JoinRequest())).session
+    finish(ports.close())
+    print(json.dumps({"session": session.id, "agent": session.agent}))
+
+
+if __name__ == "__main__":
+    main()
