@@ -20,6 +20,9 @@ LIVES = (0, 0, 1, 2, 3, 3)
 WORKERS = len(LIVES)
 LONGEST_PAUSE_S = 0.06
 """Between two kills."""
+IDLE_LIMIT_S = 5.0
+"""After so long without a word in any diary the killing goes on: perhaps nobody can do anything."""
+LOOK_S = 0.002
 ALL_AT_ONCE = 0.02
 """How often all are killed together: nobody is left who has the files open, and the next one has to recover them."""
 
@@ -32,6 +35,8 @@ class Supervisor:
         self._started = 0
         self._unread = b""
         self._pids: list[int] = []
+        self._diaries: dict[int, Path] = {}
+        """What the worker in each place has written."""
         self.kills = 0
         self.spent_s = 0.0
         """How long the killing took."""
@@ -47,7 +52,9 @@ class Supervisor:
         begun = time.monotonic()
         last = self.kills + kills
         while self.kills < last:
+            written = self._written()
             time.sleep(self._random.uniform(0, LONGEST_PAUSE_S))
+            self._wait_for_more_than(written)
             slots = [self._random.randrange(WORKERS)]
             if self._random.random() < ALL_AT_ONCE and last - self.kills >= WORKERS:
                 slots = list(range(WORKERS))
@@ -58,6 +65,15 @@ class Supervisor:
             self.kills += len(slots)
         self.spent_s += time.monotonic() - begun
 
+    def _wait_for_more_than(self, written: int) -> None:
+        """Wait until the workers have come to do something since the last kill, however slow the machine is."""
+        ends_at = time.monotonic() + IDLE_LIMIT_S
+        while self._written() <= written and time.monotonic() < ends_at:
+            time.sleep(LOOK_S)
+
+    def _written(self) -> int:
+        return sum(diary.stat().st_size for diary in self._diaries.values() if diary.exists())
+
     def stop(self) -> None:
         """Kill those that are left."""
         while self._pids:
@@ -65,9 +81,10 @@ class Supervisor:
 
     def _start(self, slot: int) -> int:
         self._started += 1
+        self._diaries[slot] = self._folder / "diaries" / f"{self._started:05d}"
         worker = Worker(
             url=f"sqlite:{self._folder / 'covey.db'}",
-            diary=str(self._folder / "diaries" / f"{self._started:05d}"),
+            diary=str(self._diaries[slot]),
             seed=self._random.randrange(2**32),
             lives=LIVES[slot],
         )

@@ -9,14 +9,21 @@ id, `kill <process id>` with how it ended. At the end of the input it kills what
 
 import gc
 import os
+import pkgutil
 import signal
 import sys
+from importlib import import_module
 
+import covey.adapters
+import covey.core
+import covey.ports
+import covey.services
 from tests.chaos.worker import Worker, work
 
 
 def main() -> None:
     """Obey until the input ends."""
+    _warm_up()
     gc.freeze()
     children: set[int] = set()
     try:
@@ -31,6 +38,13 @@ def main() -> None:
     finally:
         for pid in children:
             _kill(pid)
+
+
+def _warm_up() -> None:
+    """Import what Covey itself would load late, in every worker anew."""
+    for package in (covey.core, covey.ports, covey.services, covey.adapters):
+        for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
+            import_module(module.name)
 
 
 def _start(worker: Worker) -> int:
