@@ -29,8 +29,8 @@ class LivenessElsewhere:
         return None if answer is None else Holder(*cast(list[Any], answer))
 
     def ancestors(self) -> Sequence[Ancestor]:
-        found = cast(list[tuple[list[Any], str]], self._call("ancestors"))
-        return [Ancestor(Holder(*holder), name) for holder, name in found]
+        found = cast(list[tuple[list[Any], str, str]], self._call("ancestors"))
+        return [Ancestor(Holder(*holder), *names) for holder, *names in found]
 
     def is_held(self, holder: Holder) -> bool:
         return self._call("is_held", holder) is True

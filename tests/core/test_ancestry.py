@@ -29,5 +29,10 @@ def test_it_is_the_nearest_that_is_neither_a_shell_nor_a_launcher(names: tuple[s
     assert client_of(descent(*names)) == Holder(pid=client, started="0")
 
 
+def test_a_script_of_a_shell_is_a_shell() -> None:
+    wrapper = Ancestor(Holder(pid=7, started="0"), "run-covey", "dash")
+    assert client_of([wrapper, *descent("claude")]) == Holder(pid=1, started="0")
+
+
 def test_without_ancestors_there_is_none() -> None:
     assert client_of(()) is None

@@ -149,6 +149,15 @@ async def test_an_inherited_session_is_used_and_left_as_it_was(world: World) -> 
     )
 
 
+async def test_an_inherited_session_that_is_over_is_followed_by_a_new_one(world: World) -> None:
+    joined = await world.services.directory.join(CODER._replace(kind=SessionKind.LEASED))
+    server = clients(world, world.program(100))
+    assert (await server.serve(CODER, joined.identity)).identity == joined.identity
+    await world.services.directory.leave(joined.identity)
+    after = await server.serve(CODER, joined.identity)
+    assert (after.session.id != joined.session.id, after.is_own) == (True, True)
+
+
 async def test_a_client_elsewhere_has_a_session_while_it_is_heard_of_and_its_server_is_there(world: World) -> None:
     wish = CODER._replace(label=Label("mcp-1"))
     server = clients(world)

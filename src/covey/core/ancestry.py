@@ -11,91 +11,29 @@ from covey.core.session import Holder
 
 
 class Ancestor(NamedTuple):
-    """A process that another one descends from, with the name of its program."""
+    """A process that another one descends from, with its name and the program that it runs; for a script these are the
+    script and what interprets it."""
 
     holder: Holder
     name: str
+    program: str = ""
 
 
-_SHELLS: Final = frozenset(
-    [
-        "ash",
-        "bash",
-        "busybox",
-        "csh",
-        "dash",
-        "fish",
-        "ksh",
-        "mksh",
-        "nu",
-        "osh",
-        "pwsh",
-        "sh",
-        "tcsh",
-        "xonsh",
-        "yash",
-        "zsh",
-    ]
+_SHELLS: Final = "ash bash busybox csh dash fish ksh mksh nu osh pwsh sh tcsh xonsh yash zsh"
+_LAUNCHERS: Final = (
+    "asdf chroot conda corepack direnv doas dumb-init env hatch make mamba micromamba mise nice nohup npm npx pdm "
+    "pipenv pipx pixi pnpm poetry runuser rye script setsid stdbuf strace su sudo time timeout tini uv uvx xargs yarn"
 )
-_LAUNCHERS: Final = frozenset(
-    [
-        "asdf",
-        "catchsegv",
-        "chroot",
-        "corepack",
-        "direnv",
-        "doas",
-        "dumb-init",
-        "env",
-        "hatch",
-        "make",
-        "mise",
-        "nice",
-        "nohup",
-        "npm",
-        "npx",
-        "pdm",
-        "pipenv",
-        "pipx",
-        "pnpm",
-        "poetry",
-        "rye",
-        "script",
-        "setsid",
-        "stdbuf",
-        "strace",
-        "sudo",
-        "time",
-        "timeout",
-        "tini",
-        "uv",
-        "uvx",
-        "xargs",
-        "yarn",
-    ]
-)
-_HOSTS: Final = frozenset(
-    [
-        "agetty",
-        "containerd-shim",
-        "cron",
-        "docker-init",
-        "gnome-terminal-",
-        "init",
-        "kitty",
-        "konsole",
-        "launchd",
-        "login",
-        "screen",
-        "sshd",
-        "systemd",
-        "tmux",
-        "wezterm-gui",
-        "xterm",
-    ]
+_HOSTS: Final = (
+    "agetty containerd-shim cron docker-init gnome-terminal- init kitty konsole launchd login screen sshd systemd tmux "
+    "wezterm-gui xterm"
 )
 """Where shells come from: what is started there by hand works for no client. Names are as kernels tell them, in up to
 15 characters."""
+
+_BETWEEN: Final = frozenset(f"{_SHELLS} {_LAUNCHERS}".split())
+_INTERPRETERS: Final = frozenset(_SHELLS.split())
+_ABOVE: Final = frozenset(_HOSTS.split())
 
 
 def client_of(ancestors: Sequence[Ancestor]) -> Holder | None:
@@ -103,9 +41,9 @@ def client_of(ancestors: Sequence[Ancestor]) -> Holder | None:
     started the program, it is the nearest ancestor of all; None where there is none."""
     for ancestor in ancestors:
         name = _plain(ancestor.name)
-        if name in _HOSTS:
+        if name in _ABOVE:
             break
-        if name not in _SHELLS and name not in _LAUNCHERS:
+        if name not in _BETWEEN and ancestor.program not in _INTERPRETERS:
             return ancestor.holder
     return ancestors[0].holder if ancestors else None
 

@@ -5,7 +5,7 @@ from typing import NamedTuple
 from covey.core.ancestry import client_of
 from covey.core.authority import check_as
 from covey.core.delivery import DeliveryState, state_at
-from covey.core.errors import BeyondToken, IdentityRefused
+from covey.core.errors import BeyondToken, IdentityRefused, SessionEnded, SessionUnknown
 from covey.core.identity import Grade, Identity
 from covey.core.names import AgentName
 from covey.core.offer import Presentation
@@ -172,8 +172,11 @@ class Clients:
         return None
 
     async def _free(self, tx: Transaction, inherited: Identity) -> Session | None:
-        """Return a session that was inherited, unless another server acts for it."""
-        session = await own_session(tx, inherited)
+        """Return a session that was inherited, unless it is over or another server acts for it."""
+        try:
+            session = await own_session(tx, inherited)
+        except (SessionEnded, SessionUnknown):
+            return None
         is_taken = session.kind is SessionKind.CLIENT and not self._is_free(session)
         return None if is_taken else session
 

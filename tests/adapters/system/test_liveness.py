@@ -416,7 +416,9 @@ def test_ps_tells_the_same_where_there_is_no_proc() -> None:
     with child("import sys; print('up'); sys.stdin.readline()") as other:
         other.line()
         assert started_by_ps(other.pid)
-        assert parent_by_ps(other.pid) == parent_by_proc(other.pid)
+        parent = parent_by_proc(other.pid)
+        assert parent is not None
+        assert parent_by_ps(other.pid) == (os.getpid(), parent.name, "")
         other.kill_unreaped()
         assert started_by_ps(other.pid) is None
         other.kill()
@@ -426,12 +428,18 @@ def test_ps_tells_the_same_where_there_is_no_proc() -> None:
 def test_a_process_knows_whom_it_descends_from_through_a_shell_too(tmp_path: Path) -> None:
     tell = (
         "import os; from covey.adapters.system.liveness import SystemLiveness; "
-        f"print([tuple(a.holder) + (a.name,) for a in SystemLiveness({str(tmp_path)!r}).ancestors()])"
+        f"print([tuple(a.holder) + (a.name,) for a in SystemLiveness({str(tmp_path)!r}).ancestors()]); "
+        "from covey.core.ancestry import client_of; "
+        f"print(tuple(client_of(SystemLiveness({str(tmp_path)!r}).ancestors())))"
     )
-    through_a_shell = ["sh", "-c", '"$0" -c "$1"; exit', sys.executable, tell]
-    said = subprocess.run(through_a_shell, capture_output=True, text=True, timeout=20, check=True).stdout
-    shell, mine, *_ = ast.literal_eval(said)
-    assert shell[3] == "sh"
+    script = tmp_path / "wrapper"
+    script.write_text(f'#!/bin/sh\n{sys.executable} -c "$1"\nexit\n')
+    script.chmod(0o700)
+    said = subprocess.run([script, tell], capture_output=True, text=True, timeout=20, check=True).stdout
+    found, client = map(ast.literal_eval, said.splitlines())
+    shell, mine, *_ = found
+    assert shell[3] == "wrapper"
+    assert client == mine[:3]
     here = SystemLiveness(str(tmp_path)).process(os.getpid())
     assert here is not None
     assert mine[:3] == tuple(here)

@@ -44,7 +44,7 @@ class SystemLiveness:
         found: list[Ancestor] = []
         pid = os.getpid()
         while (parent := parent_of(pid)) is not None and (holder := self.process(parent.pid)) is not None:
-            found.append(Ancestor(holder, parent.name))
+            found.append(Ancestor(holder, parent.name, parent.program))
             pid = parent.pid
         return found
 

@@ -16,10 +16,11 @@ _boot: str | None = None
 
 
 class Parent(NamedTuple):
-    """The process that started another one, with the name of its program."""
+    """The process that started another one, with its name and the program that it runs."""
 
     pid: int
     name: str
+    program: str = ""
 
 
 def started(pid: int) -> str | None:
@@ -59,16 +60,20 @@ def parent_of(pid: int) -> Parent | None:
 
 
 def parent_by_proc(pid: int) -> Parent | None:
-    """Return it as the kernel tells it, the name in up to 15 characters."""
+    """Return it as the kernel tells it: the name in up to 15 characters, the program where we may know."""
     _, fields = _stat(pid)
     if len(fields) <= _PARENT:
         return None
     parent = int(fields[_PARENT])
-    return Parent(parent, _stat(parent)[0])
+    try:
+        program = os.path.basename(os.readlink(f"/proc/{parent}/exe"))
+    except OSError:
+        program = ""
+    return Parent(parent, _stat(parent)[0], program)
 
 
 def parent_by_ps(pid: int) -> Parent | None:
-    """Return it as ps tells it, where there is no /proc."""
+    """Return it as ps tells it, where there is no /proc: the name is that of the program."""
     shown = _ps(pid, "ppid").strip()
     return Parent(int(shown), os.path.basename(_ps(int(shown), "comm").strip())) if shown.isdecimal() else None
 

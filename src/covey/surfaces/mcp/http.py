@@ -87,7 +87,10 @@ async def serve(
             Middleware(AuthContextMiddleware),
         ],
     )
-    http = _HttpServer(uvicorn.Config(app, log_level="warning", lifespan="off", timeout_graceful_shutdown=CLOSING_S))
+    config = uvicorn.Config(
+        app, log_config=None, log_level="warning", lifespan="off", timeout_graceful_shutdown=CLOSING_S
+    )
+    http = _HttpServer(config)
     async with anyio.create_task_group() as group, manager.run():
         group.start_soon(http.serve, [listening.socket])
         await ending.wait()

@@ -1,7 +1,7 @@
 """The server: requests of MCP, answered from a toolkit, the mail and the resources of a space."""
 
-from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncGenerator, Generator
+from contextlib import asynccontextmanager, contextmanager
 from typing import Any, Final
 
 import anyio
@@ -11,7 +11,7 @@ from mcp.server.lowlevel.server import Server
 from mcp.shared.exceptions import MCPError
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
-from covey.core.errors import CoveyError, NotFound, Rejected
+from covey.core.errors import CoveyError, Unavailable
 from covey.surfaces.mcp.context import Context, Running, client_name
 from covey.surfaces.mcp.mail import mail_line
 from covey.surfaces.mcp.resources import PLAIN, RESOURCES, TEMPLATES, read_resource
@@ -52,18 +52,16 @@ def make_server(toolkit: Toolkit, seats: Seats, instructions: str) -> Server[Run
         return types.ListResourceTemplatesResult(resource_templates=list(TEMPLATES))
 
     async def read(context: Context, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
-        caller = await (await seats.of(context)).caller()
-        try:
+        is_modern = context.protocol_version in MODERN_PROTOCOL_VERSIONS
+        with _told(types.INVALID_PARAMS if is_modern else NO_SUCH_RESOURCE, params.uri):
+            caller = await (await seats.of(context)).caller()
             text = await read_resource(caller, toolkit, params.uri)
-        except (NotFound, Rejected) as error:
-            is_modern = context.protocol_version in MODERN_PROTOCOL_VERSIONS
-            code = types.INVALID_PARAMS if is_modern else NO_SUCH_RESOURCE
-            raise MCPError(code, error.message, {"uri": params.uri}) from error
         contents = types.TextResourceContents(uri=params.uri, mime_type=PLAIN, text=text)
         return types.ReadResourceResult(contents=[contents])
 
     async def begin(context: Context, params: types.SubscribeRequestParams) -> types.EmptyResult:
-        await subscribe(context, params.uri, await seats.of(context))
+        with _told(types.INVALID_PARAMS, params.uri):
+            await subscribe(context, params.uri, await seats.of(context))
         return types.EmptyResult()
 
     async def end(context: Context, params: types.UnsubscribeRequestParams) -> types.EmptyResult:
@@ -71,7 +69,8 @@ def make_server(toolkit: Toolkit, seats: Seats, instructions: str) -> Server[Run
         return types.EmptyResult()
 
     async def hear(context: Context, params: types.SubscriptionsListenRequestParams) -> types.SubscriptionsListenResult:
-        return await listen(context, params, await seats.of(context))
+        with _told(types.INVALID_PARAMS):
+            return await listen(context, params, await seats.of(context))
 
     return Server(
         "covey",
@@ -104,6 +103,16 @@ async def _called(place: Place, toolkit: Toolkit, params: types.CallToolRequestP
     if offer is not None:
         place.evidence.shown(offer)
     return answer, mail
+
+
+@contextmanager
+def _told(code: int, uri: str | None = None) -> Generator[None]:
+    """Let an error reach the client: with `code` where the request was wrong, or for something that is not there."""
+    try:
+        yield
+    except CoveyError as error:
+        data = None if uri is None else {"uri": uri}
+        raise MCPError(types.INTERNAL_ERROR if isinstance(error, Unavailable) else code, error.message, data) from error
 
 
 @asynccontextmanager

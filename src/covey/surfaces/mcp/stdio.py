@@ -1,7 +1,7 @@
 """Standard input and output as the wire of one client: one message a line, read and written without threads.
 
 The SDK has such a transport too. It reads in a thread that nothing can interrupt, so that a signal does not end the
-program, and each line crosses four threads.
+program, and every line is handed from one thread to another.
 """
 
 import asyncio
@@ -9,7 +9,7 @@ import logging
 import os
 import stat
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from typing import Final
 
 import anyio
@@ -100,8 +100,7 @@ async def _read(descriptor: int, heard: MemoryObjectSendStream[SessionMessage | 
 
 
 async def _write(descriptor: int, said: MemoryObjectReceiveStream[SessionMessage], calls: _UnderWay) -> None:
-    send = await _sender(descriptor)
-    async with said:
+    async with said, _sender(descriptor) as send:
         async for item in said:
             try:
                 await send(item.message.model_dump_json(by_alias=True, exclude_unset=True).encode() + b"\n")
@@ -134,15 +133,17 @@ async def _lines(descriptor: int) -> AsyncIterator[bytes]:
         transport.close()
 
 
-async def _sender(descriptor: int) -> Callable[[bytes], Awaitable[None]]:
-    """Return what writes to a descriptor, and waits where its reader is slow."""
+@asynccontextmanager
+async def _sender(descriptor: int) -> AsyncGenerator[Callable[[bytes], Awaitable[None]]]:
+    """Give what writes to a descriptor, and waits where its reader is slow. At the end, what was sent is out."""
     if not _can_wait(descriptor):
         file = os.fdopen(descriptor, "wb", 0, closefd=False)
 
         async def send(content: bytes) -> None:
             file.write(content)
 
-        return send
+        yield send
+        return
     loop = asyncio.get_running_loop()
     pipe = os.fdopen(descriptor, "wb", 0, closefd=False)
     protocol = asyncio.StreamReaderProtocol(asyncio.StreamReader(loop=loop), loop=loop)
@@ -153,7 +154,12 @@ async def _sender(descriptor: int) -> Callable[[bytes], Awaitable[None]]:
         writer.write(content)
         await writer.drain()
 
-    return send_on
+    try:
+        yield send_on
+    finally:
+        with anyio.move_on_after(GRACE_S, shield=True), suppress(ConnectionError):
+            writer.close()
+            await writer.wait_closed()
 
 
 def _can_wait(descriptor: int) -> bool:
