@@ -5,11 +5,15 @@ from datetime import timedelta
 
 import pytest
 
+from covey.core.address import parse_address
 from covey.core.delivery import DeliveryState
+from covey.core.draft import Draft
 from covey.core.errors import IllegalMove, NotYours
 from covey.core.event import Action
 from covey.core.message import Kind
+from covey.core.parts import TextPart
 from covey.core.ticket import TicketMove, TicketState, Trouble
+from covey.services.recipients import SendPolicy
 from covey.surfaces.python.member import Member
 from tests.scenarios.world import World, ask_back, read, waiting
 
@@ -32,6 +36,17 @@ async def test_a_response_answers_and_archiving_closes(world: World) -> None:
     assert (ticket.state, ticket.close_reason) == (CLOSED, TicketMove.ARCHIVE)
     moves = await world.events(Action.TICKET_MOVED)
     assert [(e.details["move"], e.actor.agent) for e in moves] == [("answer", "bob"), ("archive", "bob")]
+
+
+async def test_a_response_to_others_than_the_asker_answers_nothing(world: World) -> None:
+    alice, bob, carol = await world.join("alice", "bob", "carol")
+    asked = await alice.send("bob", "shall I?", kind="request", scope="build")
+    aside = Draft(Kind.RESPONSE, (parse_address("carol"),), (TextPart("she asks"),), in_reply_to=asked.message_id)
+    await world.services.mail.send(aside, bob.identity, SendPolicy())
+    assert (await world.ticket(asked.message_id, "bob")).state is OPEN
+    assert (await waiting(bob), await waiting(carol)) == (["shall I?"], ["she asks"])
+    await bob.reply(asked.message_id, "yes")
+    assert (await world.ticket(asked.message_id, "bob")).state is ANSWERED
 
 
 async def test_replying_alone_never_closes(world: World) -> None:

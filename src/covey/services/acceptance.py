@@ -1,5 +1,6 @@
 """Acceptance: whom a message reaches, what gives way to it, and which debts it opens or answers; one transaction."""
 
+from collections.abc import Sequence
 from datetime import datetime
 
 from covey.core.capacity import EVICTION_ORDER, PEERS_CAPACITY, Capacity
@@ -68,7 +69,7 @@ class Acceptance:
             if message.expects_reply:
                 tickets.append(new_ticket(message, recipient.agent, [line.state for line in lines], act.now))
         receipt = await file(act, message, document, deliveries, tickets)
-        if message.kind is Kind.RESPONSE and answered is not None:
+        if answered is not None and _answers(message, answered, deliveries):
             await apply_answer(act, message, closes=policy.closes)
             await settle_answered(act, message, answered)
         elif tickets and debts:
@@ -129,6 +130,11 @@ class Acceptance:
                 ticket = await act.tx.tickets.get(ticket_id(victim.message_id, victim.agent))
                 if ticket is not None:
                     await report_trouble(act, ticket, Trouble.EVICTED, self._ids, liveness)
+
+
+def _answers(message: Message, answered: Message, deliveries: Sequence[Delivery]) -> bool:
+    """Tell whether a response goes to whoever asked. One to others only is threaded, and nothing is answered."""
+    return message.kind is Kind.RESPONSE and any(line.agent == answered.sender.agent for line in deliveries)
 
 
 async def _supersede(act: Act, message: Message, inbox: InboxId) -> bool:
