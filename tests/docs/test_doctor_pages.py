@@ -1,18 +1,13 @@
 """The pages on the doctor: the reference is made from the code, and the commands of the how-to run."""
 
 import json
-import os
-import re
-import shutil
-import subprocess
-import sys
 import tempfile
 from pathlib import Path
 
 from covey.core import diagnoses
 from covey.core.diagnoses import DIAGNOSES
 from covey.core.finding import Diagnosis
-from tests.surfaces.commands import LIMIT_S
+from tests.docs.shell import run_commands
 from tools.findings_page import PAGE, page
 
 HOW_TO = PAGE.parents[1] / "how-to" / "doctor.md"
@@ -31,23 +26,8 @@ def test_every_diagnosis_is_in_the_list_and_on_the_page_once() -> None:
 
 
 def test_the_commands_of_the_how_to_run(tmp_path: Path) -> None:
-    script = "\n".join(re.findall(r"^```sh\n(.*?)^```$", HOW_TO.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE))
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("COVEY_")}
-    environment["PATH"] = os.pathsep.join((str(Path(sys.executable).parent), os.environ["PATH"]))
-    environment["COVEY_RUNTIME_DIR"] = tempfile.mkdtemp(prefix="cv", dir="/tmp")  # short enough for sockets
-    try:
-        done = subprocess.run(
-            ["sh", "-eu"],
-            input=script,
-            cwd=tmp_path,
-            env=environment,
-            capture_output=True,
-            text=True,
-            timeout=LIMIT_S,
-            check=False,
-        )
-    finally:
-        shutil.rmtree(environment["COVEY_RUNTIME_DIR"])
-    assert done.returncode == 0, done
+    with tempfile.TemporaryDirectory(prefix="cv", dir="/tmp") as runtime:  # short enough for sockets
+        done = run_commands(HOW_TO.read_text(encoding="utf-8"), tmp_path, COVEY_RUNTIME_DIR=runtime)
+    assert done.code == 0, done
     assert json.loads((tmp_path / "healthy.json").read_text())["healthy"] is True
-    assert "mended wrong-permissions" in done.stdout
+    assert "mended wrong-permissions" in done.out

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from covey.core.export_lines import FORMAT, VERSION
 from covey.core.portable import RecordKind
+from tests.docs.shell import run_commands
 from tests.surfaces.commands import Folder
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -14,8 +15,7 @@ REFERENCE = (DOCS / "reference" / "export-format.md").read_text(encoding="utf-8"
 
 
 def test_the_commands_of_the_how_to_run_in_their_order(tmp_path: Path) -> None:
-    script = "\n".join(re.findall(r"^```sh\n(.*?)^```$", HOW_TO, re.DOTALL | re.MULTILINE))
-    done = Folder(tmp_path).run(["sh", "-eu", "-c", script])
+    done = run_commands(HOW_TO, tmp_path)
     assert done.code == 0, done.err
     assert "did you mean it?" in done.out
     assert done.out.count("nothing was changed") == 2

@@ -1,13 +1,12 @@
 """The reference of toolkits says what the tools say, and the commands of the how-to run."""
 
 import json
-import re
 from pathlib import Path
 
 from covey.surfaces.cli.exits import DONE
 from covey.toolkits.catalogue import HOMES, toolkit
 from covey.toolkits.schemas import schemas
-from tests.surfaces.commands import Folder
+from tests.docs.shell import run_commands
 from tools.toolkits_page import FORMS, PAGE, page
 
 HOW_TO = PAGE.parents[1] / "how-to" / "give-a-model-tools.md"
@@ -31,8 +30,7 @@ def test_every_form_has_a_word() -> None:
 
 
 def test_the_commands_of_the_how_to_run(tmp_path: Path) -> None:
-    script = "\n".join(re.findall(r"^```sh\n(.*?)^```$", HOW_TO.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE))
-    said = Folder(tmp_path).run(["sh", "-euc", script])
+    said = run_commands(HOW_TO.read_text(encoding="utf-8"), tmp_path)
     assert said.code == DONE, said
     assert "list_agents" in said.out
     assert json.loads((tmp_path / "tools.json").read_text()) == schemas(toolkit("native"), "openai")
