@@ -13,7 +13,9 @@ from typing import Final
 
 import apsw
 
-PAGES: Final = 1000
+from covey.adapters.sqlite.connection import CHECKPOINT_PAGES
+
+PAGES: Final = CHECKPOINT_PAGES
 """After so many pages more, the log is written back beside the commits."""
 
 MAX_PAGES: Final = 4 * PAGES
