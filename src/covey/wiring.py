@@ -218,6 +218,13 @@ def restore(url: StoreUrl):
     return Restore(TarArchives(), SqlitePlace(path), BlobFiles(folder), SystemLiveness(folder), SystemClock())
 
 
+def whole_file(file: str, *, replace: bool):
+    """Return a file that gets its name when it is whole."""
+    from covey.adapters.archive.files import whole_file as new
+
+    return new(file, replace=replace)
+
+
 def _check_can_be_kept(url: StoreUrl) -> None:
     if url.engine is Engine.MEMORY:
         raise Invalid("store", str(url), "it ends with its process; only sqlite:PATH can be backed up and restored")

@@ -20,30 +20,38 @@ class NewFiles(NamedTuple):
 
 
 @contextmanager
-def final_file(file: str, *, replace: bool) -> Generator[NewFiles]:
-    """Give files to write to. The archive gets its name, on the disk, when the block ends well; otherwise nothing is
-    left. What a killed process has left is written over by the next."""
+def whole_file(file: str, *, replace: bool) -> Generator[IO[bytes]]:
+    """Give a file to write to. It gets its name, on the disk, when the block ends well; otherwise nothing is left. What
+    a killed process has left is written over by the next. Where another process writes it now that is BlockingIOError;
+    where it can't be written, another OSError."""
     if os.path.isdir(file):
         raise Invalid("file", file, "it is a folder")
     if os.path.lexists(file) and not replace:
         raise WouldOverwrite(file, "it is there already")
-    with written(file):
-        archive = _lock(f"{file}{UNFINISHED}", file)
+    unfinished = f"{file}{UNFINISHED}"
+    with _own(unfinished) as new:
+        try:
+            yield new
+            new.flush()
+            os.fsync(new.fileno())
+            os.replace(unfinished, file)
+        except BaseException:
+            _remove(unfinished)
+            raise
+    _sync_folder(os.path.dirname(os.path.abspath(file)))
+
+
+@contextmanager
+def final_file(file: str, *, replace: bool) -> Generator[NewFiles]:
+    """Give files for a backup: the archive, which is a whole file, and records that are needed meanwhile."""
     records = f"{file}{RECORDS}"
-    try:
-        with archive, written(file):
+    with written(file), whole_file(file, replace=replace) as archive:
+        try:
             _remove_records(records)
             os.close(os.open(records, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
             yield NewFiles(archive, records)
-            archive.flush()
-            os.fsync(archive.fileno())
+        finally:
             _remove_records(records)  # before: where the archive has its name, nothing else is left
-            os.replace(f"{file}{UNFINISHED}", file)
-            _sync_folder(os.path.dirname(os.path.abspath(file)))
-    except BaseException:
-        _remove_records(records)
-        _remove(f"{file}{UNFINISHED}")
-        raise
 
 
 @contextmanager
@@ -51,6 +59,8 @@ def written(file: str) -> Generator[None]:
     """Say what is wrong where a file can't be written."""
     try:
         yield
+    except BlockingIOError:
+        raise Unavailable(f"another backup is being written to {file}", path=file) from None
     except OSError as error:
         reason = error.strerror or str(error)
         if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
@@ -62,18 +72,25 @@ def written(file: str) -> Generator[None]:
         raise Unavailable(f"{file} can't be written: {reason}", path=file) from error
 
 
-def _lock(path: str, file: str) -> IO[bytes]:
-    """Return the file for oneself: two backups to one place would write over each other."""
+def _own(path: str) -> IO[bytes]:
+    """Return the file for oneself: two who write to one place would write over each other."""
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        if not os.path.samestat(os.stat(path), os.fstat(descriptor)):
+        if not _is_at(path, descriptor):
             raise BlockingIOError  # it was another's, who has just finished it
         os.ftruncate(descriptor, 0)
-    except (BlockingIOError, FileNotFoundError):
+    except BaseException:
         os.close(descriptor)
-        raise Unavailable(f"another backup is being written to {file}", path=file) from None
+        raise
     return os.fdopen(descriptor, "r+b")
+
+
+def _is_at(path: str, descriptor: int) -> bool:
+    try:
+        return os.path.samestat(os.stat(path), os.fstat(descriptor))
+    except FileNotFoundError:
+        return False
 
 
 def _remove_records(path: str) -> None:

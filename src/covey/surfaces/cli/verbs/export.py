@@ -3,7 +3,6 @@
 import sys
 from argparse import ArgumentParser
 from collections.abc import Callable
-from pathlib import Path
 
 from covey.core.export_lines import Summary
 from covey.core.json import Json
@@ -39,7 +38,7 @@ def run(call: Call) -> int:
         sys.stdout.buffer.flush()
         call.output.note(_sentence(export.summary, "stdout"))
     else:
-        with new_file(Path(path), replace=call.options.replace) as file:
+        with new_file(path, replace=call.options.replace) as file:
             export = call.run(_write(call, file.write))
         if call.output.as_json:
             call.output.json({"file": path, **document(export.summary), "missing_files": export.missing})
