@@ -1,0 +1,111 @@
+"""The guardian of one run: takes its folder, starts the program, watches over it to its end.
+
+A guardian is forked ahead, is there for one run and ends with it. It has no other children: whatever is beneath it is
+the run's.
+"""
+
+import errno
+import json
+import os
+import signal
+import socket
+import time
+
+from covey.adapters.process.guard import child, folder, frames, tree
+from covey.adapters.process.guard.live import Live
+from covey.adapters.process.guard.order import Received, receive
+from covey.adapters.process.guard.outputs import Outputs
+from covey.adapters.process.guard.run import SWEEP, Run
+from covey.adapters.process.guard.waking import Waking
+
+
+def stand_by(house: int, control: socket.socket, taken: int, owner: int) -> bool:
+    """Wait for a run, say on `taken` that one has come, and watch over it; tell whether there was one, or the owner
+    wants none any more. `owner` is readable once the owner is dead; below 0 there is no such descriptor."""
+    tree.die_with(house)
+    tree.adopt_orphans()
+    with Waking(signal.SIGCHLD, SWEEP) as waking:
+        stub = child.Stub(control.fileno(), taken)
+        word, descriptors, _, _ = socket.recv_fds(control, 1, 1)
+        tree.live_on()
+        control.close()
+        os.write(taken, b"%d " % os.getpid())
+        os.close(taken)
+        if not descriptors:
+            stub.dismiss()
+        for descriptor in descriptors:
+            with socket.socket(fileno=descriptor) as connection:
+                connection.set_inheritable(False)
+                _guard(connection, stub, waking, owner)
+        return bool(word)
+
+
+def _guard(connection: socket.socket, stub: child.Stub, waking: Waking, owner: int) -> None:
+    heard = frames.Frames()
+    received = receive(connection, heard)
+    if received is None:  # the owner is gone
+        stub.dismiss()
+        return
+    try:
+        run = _begin(received, stub, Live(connection, heard), waking, owner)
+    except child.Refusal as refusal:
+        refuse(connection, refusal)
+        return
+    try:
+        run.watch()
+        run.end()
+    except BaseException:
+        _complain(received.order.folder)
+        raise
+
+
+def refuse(connection: socket.socket, refusal: child.Refusal) -> None:
+    """Tell the owner that nothing has run, and why."""
+    reason = json.dumps({"what": refusal.what, "errno": refusal.number})
+    connection.setblocking(True)
+    connection.sendall(frames.frame(frames.REFUSED, reason.encode()))
+
+
+def _begin(received: Received, stub: child.Stub, live: Live, waking: Waking, owner: int) -> Run:
+    """Take the folder and start the program; where that fails, leave everything as it was."""
+    order = received.order
+    try:
+        claim = folder.Claim(order.folder, order.run)
+    except OSError as error:
+        stub.dismiss()
+        raise child.Refusal(child.FOLDER, error.errno or errno.EEXIST) from None
+    try:
+        stdin = _input(claim, order.folder, received.stdin)
+    except OSError as error:
+        stub.dismiss()
+        claim.undo()
+        raise child.Refusal(child.FOLDER, error.errno or 0) from None
+    started_at = time.time()
+    try:
+        started = stub.become(received.call, stdin)
+    except child.Refusal:
+        claim.undo()
+        raise
+    claim.name(started.pid)
+    outputs = Outputs(started, order.folder, order.output_limit, live)
+    return Run(order, started, outputs, live, waking, owner, started_at)
+
+
+def _input(claim: folder.Claim, place: str, content: bytes | None) -> str:
+    """Return what the program reads: a file, so that nobody has to wait until it has read all of it."""
+    if content is None:
+        return os.devnull
+    descriptor = claim.create(folder.STDIN)
+    try:
+        folder.write(descriptor, content)
+    finally:
+        os.close(descriptor)
+    return os.path.join(place, folder.STDIN)
+
+
+def _complain(place: str) -> None:
+    """Leave word of a fault of ours, for people."""
+    import traceback  # here because it is costly, and wanted only where something is wrong
+
+    descriptor = os.open(os.path.join(place, folder.COMPLAINT), os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+    folder.keep(descriptor, traceback.format_exc().encode("utf-8", "replace"))

@@ -1,0 +1,165 @@
+"""A run as its owner sees it: a connection to its guardian."""
+
+import asyncio
+import json
+import os
+import signal
+import time
+from collections.abc import AsyncIterator
+from typing import Final, cast
+
+from covey.adapters.process import endings, refusals
+from covey.adapters.process.guard import folder as files
+from covey.adapters.process.guard import frames
+from covey.adapters.process.guard.order import Call, Order
+from covey.adapters.process.lines import Splitter, Waiting
+from covey.adapters.process.marks import kill_group
+from covey.adapters.process.sweeping import sweep, was_begun
+from covey.core.errors import CoveyError, LauncherUnavailable
+from covey.ports.launcher import Ended, Line, Program
+
+START_S: Final = 30.0
+"""How long a start may take; where it takes longer, what starts programs hangs."""
+STOP_S: Final = 10.0
+"""How much longer than the grace a guardian may take to end a run; one that hangs is killed, and the run with it."""
+
+
+class ProcessRunning(asyncio.Protocol):
+    """Hears what the guardian says, from the order to the outcome."""
+
+    def __init__(self, program: Program, order: Order, call: Call) -> None:
+        self._program = program
+        self._order = order
+        self._call = call
+        self._frames = frames.Frames()
+        self._lines = Waiting()
+        self._splitters = {frames.OUT: Splitter("stdout", self._lines), frames.ERR: Splitter("stderr", self._lines)}
+        self._has_news = asyncio.Event()
+        loop = asyncio.get_running_loop()
+        self._begun: asyncio.Future[CoveyError | None] = loop.create_future()
+        """Done when the program runs, was refused, or nobody is left who could start it."""
+        self.over: asyncio.Future[None] = loop.create_future()
+        """Done when the guardian has said how it ended, or can't say it any more."""
+        self._settling = asyncio.Lock()
+        self._ended: Ended | None = None
+        self._outcome: files.Outcome | None = None
+        self._pid = 0
+        self._guardian = 0
+        self._started_at = time.time()
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._transport = cast(asyncio.Transport, transport)
+        self._transport.write(
+            frames.frame(frames.ORDER, self._order.written()) + frames.frame(frames.CALL, self._call.written())
+        )
+        if self._program.stdin is not None:
+            self._transport.write(frames.frame(frames.STDIN, self._program.stdin))
+
+    def data_received(self, data: bytes) -> None:
+        for kind, content in self._frames.feed(data):
+            if kind in self._splitters:
+                self._splitters[kind].feed(content)
+            elif kind == frames.GAP:
+                self._splitters[content].flush()
+            elif kind == frames.STARTED:
+                said = json.loads(content)
+                self._pid, self._guardian, self._started_at = said["pid"], said["guardian"], said["started_at"]
+                self._begun.set_result(None)
+            elif kind == frames.REFUSED:
+                self._begun.set_result(refusals.error(self._program, content))
+            elif kind == frames.DONE:
+                self._outcome = json.loads(content)
+                self._finish()
+        self._has_news.set()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._finish()
+        self._has_news.set()
+
+    def _finish(self) -> None:
+        for splitter in self._splitters.values():
+            splitter.flush()
+        if not self._begun.done():
+            self._begun.set_result(None)
+        if not self.over.done():
+            self.over.set_result(None)
+        self._transport.close()
+
+    async def begin(self) -> bool:
+        """Wait until the program runs, and tell whether it does. False: what should have started it was killed before;
+        nothing has run, and nobody is left who could start it. Being cancelled ends it."""
+        is_late = False
+        try:
+            async with asyncio.timeout(START_S):
+                error = await asyncio.shield(self._begun)
+            if error is None and self._pid:
+                return True
+        except TimeoutError:
+            is_late, error = True, None
+        except asyncio.CancelledError:
+            self.abort()
+            raise
+        self.abort()
+        if error is not None:
+            raise error
+        if not is_late and not was_begun(self._order.run, self._order.folder):
+            return False
+        await sweep(self._order.run, self._order.folder)
+        raise LauncherUnavailable("what starts programs hangs" if is_late else "what watches over programs was killed")
+
+    def abort(self) -> None:
+        """Break off: the guardian kills what it has started."""
+        self._transport.abort()
+
+    @property
+    def pid(self) -> int:
+        return self._pid
+
+    async def lines(self) -> AsyncIterator[Line]:
+        while True:
+            while self._lines:
+                yield self._lines.take()
+            if self.over.done():
+                return
+            self._has_news.clear()
+            await self._has_news.wait()
+
+    async def stop(self, why: str = "") -> Ended:
+        return await self._end(frames.frame(frames.STOP, why.encode("utf-8", "replace")), self._order.grace)
+
+    async def kill(self) -> Ended:
+        """End it at once."""
+        return await self._end(frames.frame(frames.KILL), 0.0)
+
+    async def _end(self, word: bytes, grace: float) -> Ended:
+        if not self.over.done():
+            self._transport.write(word)
+        try:
+            async with asyncio.timeout(grace + STOP_S):
+                await asyncio.shield(self.over)
+        except TimeoutError:
+            if self._guardian:
+                os.kill(self._guardian, signal.SIGKILL)  # its end of the connection is open: it is there
+            self.abort()
+        return await self.wait()
+
+    async def wait(self) -> Ended:
+        await asyncio.shield(self.over)
+        async with self._settling:
+            if self._ended is None:
+                outcome = self._outcome or self._recorded() or await self._lost()
+                self._ended = endings.ended(outcome, self._order.folder)
+        return self._ended
+
+    def _recorded(self) -> files.Outcome | None:
+        """Return what a guardian has recorded that could not say it any more."""
+        return files.recorded(self._order.folder)
+
+    async def _lost(self) -> files.Outcome:
+        """Clean up after a guardian that was killed, and record that nobody knows how the program ended."""
+        if self._pid:
+            kill_group(self._pid)
+        await sweep(self._order.run, self._order.folder)
+        outcome = endings.lost(self._order.folder, self._order.run, self._started_at, time.time())
+        files.record(self._order.folder, outcome)
+        return outcome

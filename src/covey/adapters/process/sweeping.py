@@ -1,0 +1,92 @@
+"""Ending what is left of a run, from any process: first through its guardian, then by the mark of its processes."""
+
+import asyncio
+import os
+import signal
+import time
+from collections.abc import Generator
+from contextlib import contextmanager, suppress
+from typing import Final
+
+from covey.adapters.process import marks
+from covey.adapters.process.guard import folder as files
+from covey.adapters.process.guard.run import KILL_LIMIT_S, SWEEP
+from covey.core.errors import LauncherUnavailable
+
+SWEEP_S: Final = KILL_LIMIT_S + 5.0
+"""How long a guardian may take to end its run, and how long the rest may take after that."""
+_PATIENCE_S: Final = 5.0
+"""How long a killed guardian may take to be gone."""
+_PAUSE_S: Final = 0.005
+
+
+async def sweep(run: str, folder: str) -> int:
+    """Kill what is left of the run that has a folder, and see to it that nothing starts there any more; return how many
+    processes there were. A folder that another run has is left alone."""
+    found = set(marks.marked(run))
+    with _hold(folder) as hold:
+        if hold is not None and await _end_guardian(hold, run):
+            program = files.held(hold).program
+            if program and not marks.HAS_PROC and files.recorded(folder) is None:
+                marks.kill_group(program)
+        until = time.monotonic() + SWEEP_S
+        while left := marks.marked(run):
+            found |= {pid for pid in left if marks.kill(pid, run)}
+            if time.monotonic() > until:
+                raise LauncherUnavailable(f"processes of run {run} can't be killed: {left}")
+            await asyncio.sleep(_PAUSE_S)
+    return len(found)
+
+
+def was_begun(run: str, folder: str) -> bool:
+    """Tell whether a guardian has taken the folder for the run: then the program may have run."""
+    try:
+        hold = os.open(os.path.join(folder, files.HOLD), os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return False
+    try:
+        return files.held(hold).run == run
+    finally:
+        os.close(hold)
+
+
+@contextmanager
+def _hold(folder: str) -> Generator[int | None]:
+    """Give the file by which a run's folder is held; None where there can be no folder, and so no run."""
+    try:
+        files.make(folder)
+        hold = os.open(os.path.join(folder, files.HOLD), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    except (FileNotFoundError, NotADirectoryError):
+        yield None
+        return
+    except OSError as error:
+        raise LauncherUnavailable(f"{folder}: {os.strerror(error.errno or 0)}") from None
+    try:
+        yield hold
+    finally:
+        os.close(hold)
+
+
+async def _end_guardian(hold: int, run: str) -> bool:
+    """Have the run's guardian end it where it lives, and take its place: from now on none can start. Tell whether that
+    is so; another run's guardian is left alone."""
+    until = time.monotonic() + SWEEP_S
+    has_asked = False
+    while not files.try_lock(hold):
+        held = files.held(hold)
+        if held.run not in ("", run):
+            return False
+        if time.monotonic() > until + _PATIENCE_S:
+            raise LauncherUnavailable(f"the guardian of run {run} can't be killed: {held.guardian}")
+        if held.guardian and time.monotonic() > until:
+            _signal(held.guardian, signal.SIGKILL)
+        elif held.guardian and not has_asked:
+            _signal(held.guardian, SWEEP)
+            has_asked = True
+        await asyncio.sleep(_PAUSE_S)
+    return True
+
+
+def _signal(pid: int, number: signal.Signals) -> None:
+    with suppress(ProcessLookupError):
+        os.kill(pid, number)

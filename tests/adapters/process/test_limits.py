@@ -1,0 +1,141 @@
+"""Floods, leaks and crowds: what a launcher does not let a program do to its owner."""
+
+import asyncio
+import os
+import signal
+import time
+from pathlib import Path
+
+from covey.core.errors import LauncherUnavailable
+from covey.ports.launcher import Ending, Kept
+from covey.testing import OpenLauncher
+from covey.testing.contracts.launcher import first_line
+from covey.testing.programs import SOON_S, a_program, a_script, becomes, is_there, processes
+from tests.adapters.process.seen import guardian_of, holdings
+
+FLOOD = 100_000_000
+
+
+async def test_a_flood_is_counted_and_cut_and_the_owner_stays_awake(
+    open_launcher: OpenLauncher, tmp_path: Path
+) -> None:
+    program = a_script(tmp_path, f"yes 'all work and no play' | head -c {FLOOD}; echo; echo end")
+    naps: list[float] = []
+    async with open_launcher() as launcher:
+        running = await launcher.start(program)
+        waiting = asyncio.create_task(running.wait())
+        while not waiting.done():
+            before = time.monotonic()
+            await asyncio.sleep(0.001)
+            naps.append(time.monotonic() - before)
+        ended = await waiting
+    assert ended.is_success
+    assert ended.stdout.total == FLOOD + 5
+    assert len(ended.stdout.head) == len(ended.stdout.tail) == 512 * 1024
+    assert ended.stdout.tail.endswith(b"\nend\n")
+    assert max(naps) < 1.0
+    assert sum(path.stat().st_size for path in Path(program.folder).iterdir()) < 1_100_000
+
+
+async def test_a_flood_that_nobody_reads_and_that_never_ends_can_be_stopped(
+    open_launcher: OpenLauncher, tmp_path: Path
+) -> None:
+    async with open_launcher() as launcher:
+        running = await launcher.start(a_program(tmp_path, "yes"))
+        assert await first_line(running) == "y"
+        ended = await running.stop()
+    assert (ended.ending, ended.signal) == (Ending.STOPPED, signal.SIGTERM)
+    assert ended.stdout.left_out >= 0
+
+
+async def test_an_owner_that_does_not_attend_holds_up_nothing(open_launcher: OpenLauncher, tmp_path: Path) -> None:
+    program = a_script(tmp_path, "head -c 20000000 /dev/zero | tr '\\0' '\\n'; echo last > last")
+    async with open_launcher() as launcher:
+        running = await launcher.start(program)
+        until = time.monotonic() + SOON_S
+        while not (tmp_path / "last").exists() and time.monotonic() < until:
+            time.sleep(0.01)  # the loop stands still, as in a program that computes
+        assert (tmp_path / "last").exists()
+        assert (await running.wait()).stdout.total == 20_000_000
+
+
+async def test_lines_that_fit_in_the_window_all_come(open_launcher: OpenLauncher, tmp_path: Path) -> None:
+    async with open_launcher() as launcher:
+        running = await launcher.start(a_program(tmp_path, "seq", "20000"))
+        assert [line.text async for line in running.lines()] == [str(number) for number in range(1, 20001)]
+
+
+async def test_nothing_is_left_open_in_the_owner(open_launcher: OpenLauncher, tmp_path: Path) -> None:
+    before = holdings()
+    async with open_launcher() as launcher:
+        for _ in range(3):
+            await (await launcher.start(a_program(tmp_path, "true"))).wait()
+        during = holdings()
+        for _ in range(20):
+            await (await launcher.start(a_program(tmp_path, "true", stdin=b"x"))).wait()
+        await asyncio.sleep(0)
+        assert holdings() == during
+        assert len(during[2]) == 1  # the house
+    assert holdings() == before
+
+
+async def test_a_program_has_no_descriptors_but_its_own(open_launcher: OpenLauncher, tmp_path: Path) -> None:
+    held = [os.open("/dev/null", os.O_RDONLY) for _ in range(5)]
+    async with open_launcher() as launcher:
+        alongside = await launcher.start(a_program(tmp_path, "sleep", "1000"))
+        ended = await (await launcher.start(a_program(tmp_path, "ls", "-l", "/proc/self/fd"))).wait()
+        await alongside.stop()
+    for descriptor in held:
+        os.close(descriptor)
+    entries = [line.split()[8:] for line in ended.stdout.text.splitlines()[1:]]
+    assert [number for number, _, target in entries if not target.startswith("/proc/")] == ["0", "1", "2"]
+
+
+async def test_a_program_meets_signals_as_it_expects_them(open_launcher: OpenLauncher, tmp_path: Path) -> None:
+    async with open_launcher() as launcher:
+        ended = await (await launcher.start(a_program(tmp_path, "cat", "/proc/self/status"))).wait()
+    masks = dict(line.split(":\t", 1) for line in ended.stdout.text.splitlines())
+    assert {masks[name] for name in ("SigBlk", "SigIgn", "SigCgt")} == {"0" * 16}
+
+
+async def test_many_programs_that_fork_are_all_ended_at_once(open_launcher: OpenLauncher, tmp_path: Path) -> None:
+    script = "for n in 1 2 3; do (trap '' TERM; sleep 1000; sleep 1000) & done; echo ready; wait"
+    programs = [a_script(tmp_path, script, grace=0.1) for _ in range(20)]
+    async with open_launcher() as launcher:
+        running = await asyncio.gather(*map(launcher.start, programs))
+        assert [await first_line(one) for one in running] == ["ready"] * 20
+        ended = await asyncio.gather(*(one.stop("enough") for one in running))
+        assert not any(processes(program.run) for program in programs)
+    assert {one.ending for one in ended} == {Ending.STOPPED}
+
+
+async def test_closing_while_starting_leaves_nothing(open_launcher: OpenLauncher, tmp_path: Path) -> None:
+    programs = [a_program(tmp_path, "sleep", "1000") for _ in range(10)]
+    async with open_launcher() as launcher:
+        starting = [asyncio.create_task(launcher.start(program)) for program in programs]
+        await asyncio.sleep(0.002)
+    results = await asyncio.gather(*starting, return_exceptions=True)
+    for result in results:
+        if isinstance(result, BaseException):
+            assert isinstance(result, LauncherUnavailable)
+        else:
+            assert (await result.wait()).ending is Ending.ABANDONED
+    assert becomes(lambda: not any(processes(program.run) for program in programs))
+
+
+async def test_a_disk_that_is_full_costs_the_output_and_not_the_outcome(
+    open_launcher: OpenLauncher, tmp_path: Path
+) -> None:
+    # A limit on the size of files, which the guardian hits as it would hit the end of the disk.
+    import resource
+
+    async with open_launcher() as launcher:
+        running = await launcher.start(a_script(tmp_path, "read go; seq 100000; exit 3", stdin=b"go\n"))
+        guardian = guardian_of(running.pid)
+        resource.prlimit(guardian, resource.RLIMIT_FSIZE, (4096, 4096))
+        ended = await running.wait()
+    assert ended.exit_code == 3
+    assert ended.stdout.total == 588895
+    assert isinstance(ended.stdout, Kept)
+    assert ended.stdout.left_out > 0
+    assert not is_there(guardian)
