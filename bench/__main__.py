@@ -10,18 +10,23 @@ from bench.attention import injection
 from bench.cold import cold_inbox, cold_send
 from bench.crowd import crowds
 from bench.figures import Row, machine, table, write_json
+from bench.launching import launching
 from bench.lookup import lookup
 from bench.mcp import mcp_call, mcp_start
 from bench.pending import growth
 from bench.push import push
 from bench.sends import four_processes, one_process
+from bench.tasks import four_workers, task_cost, task_growth
 from bench.toolkits import toolkits
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="bench", description=__doc__)
     parser.add_argument("--quick", action="store_true", help="smaller and shorter; the figures are rough")
-    names = "sends, processes, push, growth, crowd, cold, cold-send, lookup, injection, toolkits, mcp, mcp-start"
+    names = (
+        "sends, processes, push, growth, crowd, cold, cold-send, lookup, injection, tasks, task-workers, task-growth, "
+    )
+    names += "launching, toolkits, mcp, mcp-start"
     parser.add_argument("--only", help=f"one of {names}")
     parser.add_argument("--json", type=Path, default=Path("bench/results.json"), help="where the raw figures go")
     options = parser.parse_args()
@@ -36,6 +41,12 @@ def main() -> None:
         "cold-send": lambda folder: cold_send(folder, 20 if options.quick else 100),
         "injection": lambda folder: injection(folder, 50 if options.quick else 500),
         "lookup": lambda folder: lookup(folder, 20_000 if options.quick else 200_000, 50 if options.quick else 200),
+        "tasks": lambda folder: task_cost(folder, 800 if options.quick else 8_000),
+        "task-workers": lambda folder: four_workers(folder, 400 if options.quick else 4_000),
+        "task-growth": lambda folder: task_growth(
+            folder, 1_000 if options.quick else 10_000, 20_000 if options.quick else 200_000
+        ),
+        "launching": lambda folder: launching(folder, 100 if options.quick else 500),
         "toolkits": lambda folder: toolkits(),
         "mcp": lambda folder: mcp_call(folder, 200 if options.quick else 1_000),
         "mcp-start": lambda folder: mcp_start(folder, 3 if options.quick else 15),

@@ -42,6 +42,8 @@ EXITS: Final[Mapping[int, str]] = {
     exits.USAGE: "the command, or one of its values, can't be understood",
     exits.NOT_FOUND: "what was named is not there",
     exits.UNAVAILABLE: "the store can't be used now, or a wait ran out; trying again may help",
+    exits.REJECTED: "rejected: what was to be approved or done got a no",
+    exits.FAILED: "failed: what was to be done was not, or not in time",
     exits.INTERRUPTED: "interrupted with Ctrl-C",
 }
 

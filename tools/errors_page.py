@@ -39,6 +39,7 @@ REFUSALS: Final[Mapping[RefusalCode, str]] = {
     RefusalCode.CIRCULAR_ROUTE: "The message has already passed through that agent.",
     RefusalCode.NO_LIVE_SESSION: 'Nobody is there, and the sender said `when_offline="refuse"`.',
     RefusalCode.INBOX_FULL: "The inbox holds its limit, and its policy is to hold what it has.",
+    RefusalCode.OVER_QUOTA: "The agent has as many tasks as its quota, and its card says `reject`; or its quota is 0.",
 }
 
 REFUSALS_HEAD: Final = """

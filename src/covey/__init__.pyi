@@ -1,3 +1,5 @@
+from covey.core.approval_outcome import Approval as Approval
+from covey.core.approval_outcome import ApprovalState as ApprovalState
 from covey.core.attention import Pending as Pending
 from covey.core.card import Card as Card
 from covey.core.errors import CoveyError as CoveyError
@@ -8,35 +10,51 @@ from covey.core.gate import Verdict as Verdict
 from covey.core.inject import Injected as Injected
 from covey.core.outcome import Outcome as Outcome
 from covey.core.outcome import OutcomeKind as OutcomeKind
+from covey.surfaces.python.assignment import Assignment as Assignment
+from covey.surfaces.python.delegated import Delegated as Delegated
+from covey.surfaces.python.happenings import Happening as Happening
+from covey.surfaces.python.happenings import Moment as Moment
 from covey.surfaces.python.inbox import Delivery as Delivery
 from covey.surfaces.python.inbox import Inbox as Inbox
 from covey.surfaces.python.member import Member as Member
 from covey.surfaces.python.receipt import Receipt as Receipt
+from covey.surfaces.python.results import Failure as Failure
+from covey.surfaces.python.results import Result as Result
 from covey.surfaces.python.space import Space as Space
 from covey.surfaces.python.space import open as open
 from covey.surfaces.python.turn import Turn as Turn
 from covey.surfaces.python.turn import take_out as take_out
+from covey.surfaces.python.worker import Worker as Worker
 from covey.toolkits.toolbox import Toolbox as Toolbox
 from covey.version import __version__ as __version__
 
 __all__ = [
+    "Approval",
+    "ApprovalState",
+    "Assignment",
     "Card",
     "CoveyError",
+    "Delegated",
     "Delivery",
+    "Failure",
+    "Happening",
     "Inbox",
     "Injected",
     "Member",
+    "Moment",
     "NotFound",
     "Outcome",
     "OutcomeKind",
     "Pending",
     "Receipt",
     "Rejected",
+    "Result",
     "Space",
     "Toolbox",
     "Turn",
     "Unavailable",
     "Verdict",
+    "Worker",
     "__version__",
     "open",
     "take_out",

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Callable, Collection, Sequence
-from typing import Literal
+from typing import Literal, TextIO
 
 from covey.adapters.system.clock import SystemClock
 from covey.core.errors import Invalid
@@ -218,11 +218,31 @@ def restore(url: StoreUrl):
     return Restore(TarArchives(), SqlitePlace(path), BlobFiles(folder), SystemLiveness(folder), SystemClock())
 
 
+def carriers(stream: TextIO):
+    """Return what makes the adapter of a channel, which writes to the stream or posts to where its URL leads."""
+    from covey.adapters.console import ConsoleChannel
+    from covey.adapters.webhook import WebhookChannel
+    from covey.core.channel import ChannelConfig, ChannelKind
+
+    def carrier(config: ChannelConfig):
+        is_console = config.kind is ChannelKind.CONSOLE
+        return ConsoleChannel(stream) if is_console else WebhookChannel(config, SystemClock().now)
+
+    return carrier
+
+
 def whole_file(file: str, *, replace: bool):
     """Return a file that gets its name when it is whole."""
     from covey.adapters.archive.files import whole_file as new
 
     return new(file, replace=replace)
+
+
+def launcher():
+    """Return what runs programs. It is bound to the event loop on which it is first used, and has to be closed."""
+    from covey.adapters.process.launcher import ProcessLauncher
+
+    return ProcessLauncher()
 
 
 def _check_can_be_kept(url: StoreUrl) -> None:

@@ -68,11 +68,10 @@ class Life:
             await do()
 
     async def _send(self) -> None:
-        to = self._random.sample(NAMES, self._random.choice((1, 1, 2)))
+        kind = self._random.choice((Kind.NOTIFY, Kind.NOTIFY, Kind.REQUEST, Kind.REQUEST, Kind.TASK))
+        to = self._random.sample(NAMES, 1 if kind is Kind.TASK else self._random.choice((1, 1, 2)))
         await self._deliver(
-            self._draft(
-                self._random.choice((Kind.NOTIFY, Kind.NOTIFY, Kind.REQUEST, Kind.REQUEST, Kind.TASK)), *to
-            )._replace(
+            self._draft(kind, *to)._replace(
                 subject=Subject("news") if self._random.random() < 0.2 else None,
                 expires_at=self._services.clock.now() + timedelta(seconds=1) if self._random.random() < 0.1 else None,
             )

@@ -1,20 +1,15 @@
 """The supervisor: keeps workers busy on one space, and kills them at random."""
 
 import json
-import os
-import select
-import subprocess
-import sys
 import time
 from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 from random import Random
 
+from tests.chaos.nursery import Nursery, nursery
 from tests.chaos.worker import Worker
 
-ROOT = Path(__file__).parents[2]
-ANSWER_LIMIT_S = 60.0
 LIVES = (0, 0, 1, 2, 3, 3)
 """How many agents live in each worker; 0 for one without an event loop."""
 WORKERS = len(LIVES)
@@ -28,12 +23,11 @@ ALL_AT_ONCE = 0.02
 
 
 class Supervisor:
-    def __init__(self, zygote: "subprocess.Popen[bytes]", folder: Path, random: Random) -> None:
-        self._zygote = zygote
+    def __init__(self, workers: Nursery, folder: Path, random: Random) -> None:
+        self._workers = workers
         self._folder = folder
         self._random = random
         self._started = 0
-        self._unread = b""
         self._pids: list[int] = []
         self._diaries: dict[int, Path] = {}
         """What the worker in each place has written."""
@@ -88,52 +82,17 @@ class Supervisor:
             seed=self._random.randrange(2**32),
             lives=LIVES[slot],
         )
-        return int(self._ask(f"start {json.dumps(worker)}"))
+        return self._workers.start(json.dumps(worker))
 
     def _end(self, pid: int) -> None:
-        answer = self._ask(f"kill {pid}")
+        answer = self._workers.kill(pid)
         if answer != "killed":
             self.deaths.append(answer)
-
-    def _ask(self, line: str) -> str:
-        assert self._zygote.stdin is not None
-        assert self._zygote.stdout is not None
-        self._zygote.stdin.write(line.encode() + b"\n")
-        self._zygote.stdin.flush()
-        while b"\n" not in self._unread:
-            ready, _, _ = select.select([self._zygote.stdout], [], [], ANSWER_LIMIT_S)
-            assert ready, f"the zygote did not answer to {line} in time"
-            chunk = os.read(self._zygote.stdout.fileno(), 4096)
-            assert chunk, "the zygote is gone"
-            self._unread += chunk
-        answer, _, self._unread = self._unread.partition(b"\n")
-        return answer.decode()
 
 
 @contextmanager
 def supervised(folder: Path, random: Random) -> Generator[Supervisor]:
     """Give a supervisor; whatever happens, every process that it started is gone at the end."""
     (folder / "diaries").mkdir()
-    environment = {**os.environ, "COVEY_RUNTIME_DIR": str(folder / "bells")}
-    with subprocess.Popen(
-        [sys.executable, "-m", "tests.chaos.zygote"],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        cwd=ROOT,
-        env=environment,
-    ) as zygote:
-        try:
-            yield Supervisor(zygote, folder, random)
-            assert zygote.stdin is not None
-            zygote.stdin.close()
-            assert zygote.wait(ANSWER_LIMIT_S) == 0
-        finally:
-            if zygote.poll() is None:
-                # Its end of input makes it kill its workers first; only if it hangs it is killed itself, and its
-                # workers end because their parent is gone.
-                if zygote.stdin is not None:
-                    zygote.stdin.close()
-                try:
-                    zygote.wait(ANSWER_LIMIT_S)
-                except subprocess.TimeoutExpired:
-                    zygote.kill()
+    with nursery("tests.chaos.worker", folder) as workers:
+        yield Supervisor(workers, folder, random)

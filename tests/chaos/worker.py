@@ -36,6 +36,11 @@ class Worker(NamedTuple):
         return cls(*json.loads(text))
 
 
+def run(text: str) -> None:
+    """Be the worker that a text describes."""
+    work(Worker.parse(text))
+
+
 def work(worker: Worker) -> None:
     """Live until something goes wrong, or the zygote is gone."""
     diary = Diary(Path(worker.diary))

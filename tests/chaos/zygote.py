@@ -3,8 +3,9 @@
 It has imported everything and opened nothing, so a new worker costs some milliseconds. It alone kills, because a
 process that its own parent has not waited for keeps its id: nobody else's process is ever hit.
 
-Commands come on standard input, one a line, and each is answered with a line: `start <worker as JSON>` with the process
-id, `kill <process id>` with how it ended. At the end of the input it kills what is left, and ends.
+It is told the module whose `run` a worker runs. Commands come on standard input, one a line, and each is answered with
+a line: `start <what to run>` with the process id, `kill <process id>` and `end <process id>` (by SIGTERM, in order)
+with how it ended. At the end of the input it kills what is left, and ends.
 """
 
 import gc
@@ -12,17 +13,21 @@ import os
 import pkgutil
 import signal
 import sys
+from collections.abc import Callable
 from importlib import import_module
 
 import covey.adapters
 import covey.core
 import covey.ports
 import covey.services
-from tests.chaos.worker import Worker, work
+import covey.surfaces
+
+Run = Callable[[str], None]
 
 
-def main() -> None:
+def main(module: str) -> None:
     """Obey until the input ends."""
+    run: Run = import_module(module).run
     _warm_up()
     gc.freeze()
     children: set[int] = set()
@@ -30,24 +35,24 @@ def main() -> None:
         for line in sys.stdin:
             command, _, argument = line.strip().partition(" ")
             if command == "start":
-                children.add(pid := _start(Worker.parse(argument)))
+                children.add(pid := _start(run, argument))
                 print(pid, flush=True)
             else:
                 children.remove(pid := int(argument))
-                print(_kill(pid), flush=True)
+                print(_end(pid, signal.SIGKILL if command == "kill" else signal.SIGTERM), flush=True)
     finally:
         for pid in children:
-            _kill(pid)
+            _end(pid, signal.SIGKILL)
 
 
 def _warm_up() -> None:
     """Import what Covey itself would load late, in every worker anew."""
-    for package in (covey.core, covey.ports, covey.services, covey.adapters):
+    for package in (covey.core, covey.ports, covey.services, covey.adapters, covey.surfaces):
         for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
             import_module(module.name)
 
 
-def _start(worker: Worker) -> int:
+def _start(run: Run, what: str) -> int:
     pid = os.fork()
     if pid:
         return pid
@@ -57,18 +62,18 @@ def _start(worker: Worker) -> int:
         nothing = os.open(os.devnull, os.O_RDWR)
         os.dup2(nothing, 0)
         os.dup2(nothing, 1)
-        work(worker)
+        run(what)
         code = 0
     finally:
         os._exit(code)
 
 
-def _kill(pid: int) -> str:
-    os.kill(pid, signal.SIGKILL)
+def _end(pid: int, number: signal.Signals) -> str:
+    os.kill(pid, number)
     _, status = os.waitpid(pid, 0)
     code = os.waitstatus_to_exitcode(status)
     return "killed" if code == -signal.SIGKILL else f"ended by itself with {code}"
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1])

@@ -9,6 +9,7 @@ from covey.adapters.memory import MemoryBlobs, MemoryLiveness, MemorySearch, Mem
 from covey.testing import OpenLiveness, OpenSearch, OpenStore, OpenViews, OpenWakeups, Searched, Viewed, closing, silent
 from covey.testing.contracts import (
     AgentsContract,
+    BindingsContract,
     BlobsContract,
     BlobUpkeepContract,
     DeliveriesContract,
@@ -18,6 +19,7 @@ from covey.testing.contracts import (
     LivenessContract,
     MessagesContract,
     OffersContract,
+    PostsContract,
     PrunedContract,
     SearchContract,
     SessionsContract,
@@ -25,6 +27,7 @@ from covey.testing.contracts import (
     StartedProcess,
     StartProcess,
     StoreContract,
+    TasksContract,
     TicketsContract,
     TokensContract,
     ViewsContract,
@@ -120,7 +123,16 @@ class TestInboxes(InboxesContract): ...
 class TestOffers(OffersContract): ...
 
 
+class TestTasks(TasksContract): ...
+
+
 class TestTickets(TicketsContract): ...
+
+
+class TestPosts(PostsContract): ...
+
+
+class TestBindings(BindingsContract): ...
 
 
 class TestJournal(JournalContract): ...

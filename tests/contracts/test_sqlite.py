@@ -8,6 +8,7 @@ import pytest
 from covey.testing import Locator, OpenSearch, OpenStore, OpenViews
 from covey.testing.contracts import (
     AgentsContract,
+    BindingsContract,
     DeliveriesContract,
     DurableStoreContract,
     HoldingsContract,
@@ -15,12 +16,14 @@ from covey.testing.contracts import (
     JournalContract,
     MessagesContract,
     OffersContract,
+    PostsContract,
     PrunedContract,
     SearchContract,
     SessionsContract,
     SettingsContract,
     SharedStoreContract,
     StoreContract,
+    TasksContract,
     TicketsContract,
     TokensContract,
     ViewsContract,
@@ -95,7 +98,16 @@ class TestInboxes(InboxesContract): ...
 class TestOffers(OffersContract): ...
 
 
+class TestTasks(TasksContract): ...
+
+
 class TestTickets(TicketsContract): ...
+
+
+class TestPosts(PostsContract): ...
+
+
+class TestBindings(BindingsContract): ...
 
 
 class TestJournal(JournalContract): ...

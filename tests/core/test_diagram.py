@@ -4,14 +4,14 @@ import re
 from pathlib import Path
 
 from covey.core.delivery import MOVES
-from covey.core.diagram import delivery_diagram, ticket_diagram
+from covey.core.diagram import delivery_diagram, task_diagram, ticket_diagram
 
 PAGE = Path(__file__).parents[2] / "docs" / "explanation" / "ledger.md"
 
 
 def test_the_docs_show_exactly_the_diagrams_of_the_tables() -> None:
     shown = re.findall(r"```mermaid\n(.*?)```\n", PAGE.read_text(encoding="utf-8"), re.DOTALL)
-    assert shown == [delivery_diagram(), ticket_diagram()], "run `python tools/diagrams.py`"
+    assert shown == [delivery_diagram(), ticket_diagram(), task_diagram()], "run `python tools/diagrams.py`"
 
 
 def test_every_move_of_the_table_is_an_arrow() -> None:

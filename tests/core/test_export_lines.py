@@ -25,9 +25,9 @@ RECORDS: Sequence[Record] = (
 )
 
 
-def written(records: Sequence[Record] = RECORDS) -> list[bytes]:
+def written(records: Sequence[Record] = RECORDS, header: Header = HEADER) -> list[bytes]:
     writer = LineWriter()
-    return [writer.header(HEADER), *map(writer.record, records), writer.end()]
+    return [writer.header(header), *map(writer.record, records), writer.end()]
 
 
 def read(lines: Sequence[bytes]) -> tuple[list[Record], Summary]:
@@ -86,7 +86,9 @@ DAMAGES: list[tuple[Spoil, int, str]] = [
     (lambda lines: [b"[1]\n"], 1, "not an export"),
     (lambda lines: [b"\xff\xfe\n"], 1, "not an export"),
     (lambda lines: [b"[" * 100_000 + b"\n"], 1, "not an export"),
-    (_change(1, b'"version":1', b'"version":0'), 1, "none that ever was"),
+    (_change(1, b'"version":2', b'"version":0'), 1, "none that ever was"),
+    (_change(1, b'"version":2', b'"version":"2"'), 1, "none that ever was"),
+    (_change(1, b'"version":2', b'"version":1'), 1, "was changed"),
     (_change(1, b'"position":7', b'"position":8'), 1, "was changed"),
     (_reseal(1, b'"position":7', b'"position":-1'), 1, "not valid"),
     (lambda lines: lines[:1], 2, "cut off"),
@@ -125,5 +127,13 @@ def test_damage_is_found_with_its_line(spoil: Spoil, line: int, says: str) -> No
 
 def test_a_newer_form_is_refused_before_anything_else_is_looked_at() -> None:
     with pytest.raises(ExportNewer) as caught:
-        read([b'{"format":"covey-export","version":2}\n'])
-    assert caught.value.details == {"version": 2, "known": 1}
+        read([b'{"format":"covey-export","version":3}\n'])
+    assert caught.value.details == {"version": 3, "known": 2}
+
+
+def test_the_form_before_this_one_is_read_too() -> None:
+    lines = written(header=HEADER._replace(version=1))
+    records, summary = read(lines)
+    assert records == list(RECORDS)
+    assert summary.header.version == 1
+    assert lines[1:] == written()[1:]

@@ -9,13 +9,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from covey.core import portable_forms as forms
+from covey.core.address import parse_address
+from covey.core.binding import Binding
 from covey.core.capacity import Capacity, Overflow
 from covey.core.card import Agent, Card, TaskOverflow
 from covey.core.delivery import Delivery, DeliveryState
 from covey.core.errors import CoveyError
 from covey.core.event import Action, Event
 from covey.core.evidence import EvidenceGrade
-from covey.core.ids import MessageId, delivery_id, parked_inbox, session_inbox, ticket_id
+from covey.core.ids import delivery_id, delivery_message, parked_inbox, session_inbox, ticket_id
 from covey.core.message import Kind
 from covey.core.offer import Offer, Presentation
 from covey.core.portable import (
@@ -28,10 +30,12 @@ from covey.core.portable import (
     Setting,
 )
 from covey.core.portable_json import decode_record, encode_record, kind_of
+from covey.core.post import Post, PostState
 from covey.core.session import Activity, Holder, Session, SessionKind
+from covey.core.task import Task, TaskState
 from covey.core.ticket import Ticket, TicketMove, TicketState, Trouble
 from covey.core.token import Token
-from covey.testing.records import a_delivery, a_session, a_ticket, an_event
+from covey.testing.records import a_binding, a_delivery, a_post, a_session, a_task, a_ticket, an_event
 from tests.core.strategies import (
     agent_names,
     identities,
@@ -71,6 +75,7 @@ cards = st.builds(
     workspace=st.none() | st.just("/home/bob"),
     command=names,
     capacity=capacities,
+    channel=st.booleans(),
 )
 agents = st.builds(NumberedAgent, st.builds(Agent, agent_names, cards, instants, st.none() | texts), numbers)
 sessions = st.builds(
@@ -94,7 +99,11 @@ sessions = st.builds(
 
 
 def _delivery(delivery: Delivery) -> Delivery:
-    return delivery._replace(message_id=MessageId(delivery.id.rpartition(".")[0]))
+    return delivery._replace(message_id=delivery_message(delivery.id))
+
+
+def _post(post: Post) -> Post:
+    return post._replace(message_id=delivery_message(post.id))
 
 
 deliveries = st.builds(
@@ -138,6 +147,43 @@ tickets = st.builds(
     closed_at=st.none() | instants,
     close_reason=st.none() | st.sampled_from(TicketMove),
 )
+tasks = st.builds(
+    Task,
+    id=message_ids,
+    delegator=agent_names,
+    agent=agent_names,
+    state=st.sampled_from(TaskState),
+    created_at=instants,
+    updated_at=instants,
+    delegator_session=st.none() | session_ids,
+    parent=st.none() | message_ids,
+    scope=st.none() | scopes,
+    deadline=st.none() | instants,
+    claimed_by=st.none() | session_ids,
+    attempt=numbers,
+    abandoned_at=st.none() | instants,
+    is_told=st.booleans(),
+    reason=st.none() | texts,
+    progress=st.none() | message_ids,
+    result=st.none() | message_ids,
+    finished_at=st.none() | instants,
+)
+bound = (agent_names | session_ids | session_keys.map(str)).map(parse_address)
+bindings = st.builds(Binding, channel=agent_names, conversation=texts, to=bound, bound_at=instants)
+posts = st.builds(
+    Post,
+    id=delivery_ids,
+    channel=agent_names,
+    conversation=texts,
+    message_id=message_ids,
+    state=st.sampled_from(PostState),
+    created_at=instants,
+    since=instants,
+    next_at=st.none() | instants,
+    attempts=numbers,
+    holder=st.none(),
+    error=st.none() | texts,
+).map(_post)
 offers = st.builds(
     Offer,
     id=session_ids,
@@ -175,6 +221,9 @@ records: st.SearchStrategy[Record] = (
     | st.builds(FiledMessage, messages, st.booleans())
     | tickets
     | deliveries
+    | tasks
+    | bindings
+    | posts
 )
 
 
@@ -196,6 +245,9 @@ def test_a_record_comes_back_as_it_was(record: Record) -> None:
         (forms.PRUNED, set[str]()),
         (forms.TICKET, set[str]()),
         (forms.DELIVERY, {"message_id"}),
+        (forms.TASK, set[str]()),
+        (forms.BINDING, set[str]()),
+        (forms.POST, {"message_id", "holder"}),
     ],
 )
 def test_no_field_of_a_record_is_forgotten(form: forms.Form, made_otherwise: set[str]) -> None:
@@ -207,6 +259,7 @@ def test_what_proves_a_session_and_keeps_it_alive_stays_behind() -> None:
     assert not {"holder", "secret_hash"} & set(document)
     assert "hash-1" not in str(document)
     assert "lock-1" not in str(document)
+    assert "lock-1" not in str(encode_record(a_post(holder="lock-1")))
 
 
 @pytest.mark.parametrize(
@@ -227,6 +280,14 @@ def test_what_proves_a_session_and_keeps_it_alive_stays_behind() -> None:
         (RecordKind.DELIVERY, a_delivery(), {"expects_reply": 1}),
         (RecordKind.TICKET, a_ticket(), {"id": "nothing"}),
         (RecordKind.TICKET, a_ticket(), {"debtor": "b b"}),
+        (RecordKind.TASK, a_task(), {"id": "nothing"}),
+        (RecordKind.TASK, a_task(), {"state": "lost"}),
+        (RecordKind.TASK, a_task(), {"attempt": -1}),
+        (RecordKind.TASK, a_task(), {"is_told": 0}),
+        (RecordKind.BINDING, a_binding(), {"to": "*"}),
+        (RecordKind.BINDING, a_binding(), {"conversation": None}),
+        (RecordKind.POST, a_post(), {"id": "x.1"}),
+        (RecordKind.POST, a_post(), {"state": "lost"}),
         (RecordKind.EVENT, an_event(), {"actor": "bob"}),
         (RecordKind.EVENT, an_event(), {"action": "nothing.happened"}),
         (RecordKind.EVENT, an_event(), {"details": []}),

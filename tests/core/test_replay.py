@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from covey.core.account import DeliveryAccount
+from covey.core.account import DeliveryAccount, TaskAccount
 from covey.core.delivery import DeliveryState
 from covey.core.event import Action, Event
 from covey.core.evidence import EvidenceGrade
@@ -12,7 +12,10 @@ from covey.core.identity import THE_SPACE
 from covey.core.ids import InboxId, delivery_id, ticket_id
 from covey.core.json import Json
 from covey.core.names import AgentName
+from covey.core.post import PostState
 from covey.core.replay import Replay
+from covey.core.replay_channels import Bound
+from covey.core.task import TaskState
 from covey.core.ticket import TicketMove, TicketState, Trouble
 from covey.testing.records import START, a_message_id, a_session_id
 
@@ -145,3 +148,95 @@ def test_nothing_follows_the_end_of_a_delivery(end: str) -> None:
     )
     assert len(told.faults) == 3
     assert told.deliveries[COPY].state == over
+
+
+TASK = event(
+    Action.MESSAGE_SENT, deliveries=[{"id": COPY, "inbox": "agent:bob", "state": "queued"}], tickets=[], kind="task"
+)
+UPDATE = a_message_id(2)
+
+
+def claimed(attempt: int = 1) -> Event:
+    return event(Action.TASK_CLAIMED, session=a_session_id(1), attempt=attempt)
+
+
+def task_moved(before: str, move: str, after: str, **details: Json) -> Event:
+    said = {"attempt": 1, "session": a_session_id(1), "update": UPDATE, **details}
+    return event(Action.TASK_MOVED, move=move, **_between(before, after), **said)
+
+
+def task_replay(*events: Event) -> Replay:
+    told = Replay()
+    for each in (TASK, *events):
+        told.apply(each)
+    return told
+
+
+def test_a_task_is_handed_over_taken_left_taken_up_and_finished() -> None:
+    steps = (
+        (claimed(), TaskAccount(TaskState.PENDING, a_session_id(1), 1)),
+        (task_moved("pending", "accept", "accepted"), TaskAccount(TaskState.ACCEPTED, a_session_id(1), 1)),
+        (event(Action.TASK_RELEASED, session=a_session_id(1)), TaskAccount(TaskState.ACCEPTED, None, 1, START)),
+        (claimed(2), TaskAccount(TaskState.ACCEPTED, a_session_id(1), 2)),
+        (task_moved("accepted", "start", "working"), TaskAccount(TaskState.WORKING, a_session_id(1), 2)),
+        (
+            task_moved("working", "fail", "failed", reason="it broke"),
+            TaskAccount(TaskState.FAILED, None, 2, None, "it broke", None, UPDATE, START),
+        ),
+    )
+    for n, (_, expected) in enumerate(steps, 1):
+        told = task_replay(*(step for step, _ in steps[:n]))
+        assert told.faults == []
+        assert told.tasks[MESSAGE] == expected
+
+
+def test_accepting_may_be_taking() -> None:
+    told = task_replay(task_moved("pending", "accept", "accepted"))
+    assert told.tasks[MESSAGE] == TaskAccount(TaskState.ACCEPTED, a_session_id(1), 1)
+
+
+def test_a_task_whose_message_was_refused_is_rejected_from_the_start() -> None:
+    told = Replay()
+    lines = [{"id": COPY, "inbox": "agent:bob", "state": "refused", "reason": "no room"}]
+    told.apply(event(Action.MESSAGE_SENT, deliveries=lines, tickets=[], kind="task"))
+    assert told.tasks[MESSAGE] == TaskAccount(TaskState.REJECTED, reason="no room", finished_at=START)
+    assert told.tasks[MESSAGE].is_untouched
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        task_moved("pending", "start", "working"),
+        task_moved("accepted", "start", "working"),
+        task_moved("pending", "accept", "working"),
+        task_moved("pending", "vanish", "failed"),
+        claimed(2),
+        event(Action.TASK_CLAIMED, session=a_session_id(1)),
+        event(Action.TASK_RELEASED, session=a_session_id(1)),
+        Event(Action.TASK_CLAIMED, THE_SPACE, START, UPDATE, BOB, None, {"attempt": 1}),
+    ],
+)
+def test_a_step_of_a_task_that_cannot_follow_is_a_fault_and_changes_nothing(wrong: Event) -> None:
+    told = task_replay(wrong)
+    assert len(told.faults) == 1
+    assert told.tasks == {MESSAGE: TaskAccount(TaskState.PENDING)}
+
+
+def post_moved(before: str, move: str, after: str) -> Event:
+    return event(Action.POST_MOVED, post=COPY, move=move, **_between(before, after))
+
+
+def test_a_post_begins_pending_and_follows_its_table() -> None:
+    told = replay(post_moved("pending", "fail", "failed"), post_moved("failed", "retry", "pending"))
+    assert told.faults == []
+    assert told.posts == {COPY: PostState.PENDING}
+    assert len(replay(post_moved("failed", "retry", "pending")).faults) == 1
+    assert len(replay(post_moved("pending", "deliver", "delivered"), post_moved("delivered", "fail", "failed")).faults)
+
+
+def test_what_was_ever_bound_is_known() -> None:
+    told = replay(
+        event(Action.CHANNEL_BOUND, conversation="c-1", to="coder"),
+        event(Action.CHANNEL_UNBOUND, conversation="c-1", to="coder"),
+    )
+    assert told.bound == {Bound(BOB, "c-1", "coder")}

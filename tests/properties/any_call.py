@@ -13,20 +13,23 @@ from covey.services.act import Act
 from covey.services.space import Services
 
 SERVICES: Final = (
+    "approvals",
     "asks",
     "attention",
     "claims",
     "clients",
     "dialogue",
     "directory",
+    "duties",
     "history",
     "identities",
     "looking",
     "mail",
     "offers",
+    "tasks",
 )
 
-WHOLE: Final = ("audit", "exports", "imports", "policies", "prune")
+WHOLE: Final = ("audit", "channels", "exports", "imports", "policies", "posts", "prune")
 """Refused to an agent's token as a whole."""
 
 OTHERS: Final = ("attachments", "clock", "narrowed_to", "upkeep", "waiting")

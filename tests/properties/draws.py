@@ -6,7 +6,7 @@ from typing import NamedTuple
 from hypothesis import strategies as st
 
 from covey.core.capacity import Capacity, Overflow
-from covey.core.card import Card
+from covey.core.card import Card, TaskOverflow
 from covey.core.evidence import EvidenceGrade
 from covey.core.ids import SessionId
 from covey.core.message import Kind
@@ -19,6 +19,8 @@ from covey.testing.ids import numbered_uuid
 NAMES = [AgentName(name) for name in ("ann", "bob", "cy")]
 STRANGER = AgentName("dee")
 """Known to nobody until someone writes to her and wants her registered."""
+CHANNEL = AgentName("ops")
+"""Where people are reached."""
 EARLY = [SessionId(numbered_uuid(n)) for n in range(0xE001, 0xE005)]
 """Session ids that are written to before anyone joins with them."""
 PIDS = (71, 72)
@@ -42,8 +44,11 @@ leases = st.sampled_from((timedelta(seconds=30), timedelta(minutes=10)))
 kinds = st.sampled_from((Kind.NOTIFY, Kind.NOTIFY, Kind.REQUEST, Kind.REQUEST, Kind.TASK, Kind.UPDATE))
 
 allows = st.sampled_from((*[("*",)] * 6, (), tuple(NAMES[1:])))
-cards = st.tuples(allows, allows, st.just(Capacity()) | capacities).map(
-    lambda drawn: Card(allow_from=drawn[0], allowed_delegates=drawn[1], capacity=drawn[2])
+quotas = st.sampled_from((0, 1, 1, 2, 5))
+cards = st.tuples(allows, allows, st.just(Capacity()) | capacities, quotas, st.sampled_from(TaskOverflow)).map(
+    lambda drawn: Card(
+        allow_from=drawn[0], allowed_delegates=drawn[1], capacity=drawn[2], quota=drawn[3], overflow=drawn[4]
+    )
 )
 policies = st.builds(
     SendPolicy,

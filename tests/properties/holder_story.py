@@ -7,6 +7,7 @@ from random import Random
 from typing import Any, Final
 
 from covey.core.address import parse_address
+from covey.core.approval import PLAN, ApprovalName, Decision
 from covey.core.attention import Terms
 from covey.core.card import Card
 from covey.core.delivery import DeliveryState
@@ -29,18 +30,23 @@ from covey.core.ids import (
 from covey.core.message import Kind
 from covey.core.names import OPERATOR, AgentName, Label, Scope, Subject
 from covey.core.offer import Presentation
-from covey.core.parts import TextPart
+from covey.core.outcome import Outcome, OutcomeKind
+from covey.core.parts import Part, TextPart
 from covey.core.session import Activity, Holder, SessionKind
+from covey.core.task import TaskMove
 from covey.core.token import Token, TokenId
 from covey.ports.journal import EventFilter
 from covey.ports.ledger import MessageFilter
 from covey.ports.store import Store
+from covey.ports.tasks import TaskFilter
 from covey.services.clients import Seated
 from covey.services.directory import Joined, JoinRequest
 from covey.services.looking import InboxFilter
 from covey.services.recipients import SendPolicy, WhenUnknown
 from covey.testing.clock import HandClock
+from covey.testing.records import a_ticket
 from tests.properties.any_call import AnyCall, Values, draw, methods
+from tests.properties.holder_work import work
 from tests.properties.world import World, finish
 
 ANN, BOB, EVE = AgentName("ann"), AgentName("bob"), AgentName("eve")
@@ -95,7 +101,8 @@ class HolderStory:
         """Let somebody do something that the space allows."""
         who = self._random.choice(self._sessions)
         mail, message_id = self.wide.mail, self._message_id()
-        what = self._random.choice(("send", "send", "send", "reply", "settle", "offer", "withdraw", "archive"))
+        doings = ("send", "send", "send", "reply", "settle", "offer", "withdraw", "archive", "work", "work", "work")
+        what = self._random.choice(doings)
         if what == "send":
             self._send(who, self._draft(self._random.choice(KINDS), answers=False))
         elif what == "reply":
@@ -106,6 +113,10 @@ class HolderStory:
             finish(mail.withdraw(message_id, who))
         elif what == "archive":
             finish(self.wide.dialogue.archive(message_id, who))
+        elif what == "work":
+            if self._random.random() < 0.5:
+                self._send(who, self._draft(Kind.TASK, answers=False)._replace(to=(parse_address(EVE),)))
+            work(self.wide, who, self._random, self._mark)
         elif (showing := finish(self.wide.offers.offer(who, "turn"))) is not None:
             self._offers.append(showing.offer.id)
             if self._random.random() < 0.5:
@@ -116,8 +127,9 @@ class HolderStory:
         for text in (draft.parts[0], draft.subject, draft.metadata["m"]):
             self._marks[text.text if isinstance(text, TextPart) else str(text)] = receipt.message_id, None
 
-    def _mark(self, message_id: MessageId, agent: AgentName) -> str:
-        """Return a text for what an agent does to its copy, that stands nowhere else."""
+    def _mark(self, message_id: MessageId, agent: AgentName | None) -> str:
+        """Return a text for what an agent does to its copy, that stands nowhere else; without one, for what both sides
+        of a task may know."""
         self._marked += 1
         mark = f"mark-{self._marked}-end"
         self._marks[mark] = message_id, agent
@@ -147,8 +159,8 @@ class HolderStory:
             self.refused += 1
             return error.message, error.details
         self.done += 1
-        if call.method in ("offer", "take") and result is not None and result.offer is not None:
-            self._offers.append(getattr(result.offer, "id", result.offer))
+        if call.method in ("offer", "take") and (offer := getattr(result, "offer", None)) is not None:
+            self._offers.append(getattr(offer, "id", offer))
         return result
 
     def _is_lie(self, call: AnyCall) -> bool:
@@ -180,6 +192,10 @@ class HolderStory:
         elif event.action in (Action.TICKET_MOVED, Action.TICKET_PASSED, Action.TICKET_OPENED, Action.TICKET_TROUBLED):
             ticket = finish(self.wide.dialogue.ticket(TicketId(str(event.details["ticket"]))))
             assert EVE in (ticket.asker, ticket.debtor), f"{call} moved another's debt: {event}"
+        elif event.action in (Action.TASK_MOVED, Action.TASK_CLAIMED, Action.TASK_RELEASED):
+            is_taken_back = event.details.get("move") == TaskMove.CANCEL
+            mover = self._sender(event) if is_taken_back else event.agent
+            assert mover == EVE, f"{call} moved another's task: {event}"
         elif event.action is Action.MESSAGE_SENT:
             assert self._sender(event) == EVE
         elif event.action is not Action.MESSAGE_SWEPT:
@@ -200,6 +216,12 @@ class HolderStory:
     def _message_id(self) -> MessageId:
         known = finish(self.wide.dialogue.find(MessageFilter(), 1000))
         return self._pick([m.id for m in known]) if known else MessageId("1794738090871-" + "0" * 36)
+
+    def _task_id(self) -> MessageId:
+        """Return a task, mostly, and then mostly one that eve is to do."""
+        wanted = TaskFilter(agent=EVE) if self._random.random() < 0.6 else TaskFilter()
+        known = finish(self.wide.tasks.find(wanted, 5))
+        return self._pick([view.task.id for view in known]) if known else self._message_id()
 
     def _pick(self, things: Sequence[Any]) -> Any:
         return self._random.choice(things)
@@ -242,10 +264,18 @@ class HolderStory:
         copies = lambda: [DeliveryId(f"{self._message_id()}.{n}") for n in (1, 2)]  # noqa: E731
         session = lambda: SessionId(pick(self._sessions).session)  # noqa: E731
         return {
+            "task_id": self._task_id,
             "words": lambda: pick(("mark", "text end", "data")),
             "timeout": lambda: 0.0,
             "secret": lambda: "covey_" + "0" * 64,
             str: lambda: "because",
+            int | None: lambda: pick((None, 0, 1)),
+            tuple[Part, ...]: lambda: (TextPart("eve says so"),),
+            "judge": lambda: None,
+            TaskFilter: lambda: TaskFilter(agent=pick((None, agent())), delegator=pick((None, agent())), scope=scope()),
+            ApprovalName: lambda: PLAN,
+            Decision: lambda: Decision(pick((True, False)), pick(("", "because"))),
+            Outcome: self._outcome_of,
             bool: lambda: pick((True, False)),
             int: lambda: pick((0, 1, 2, 3, 1000)),
             AgentName: agent,
@@ -280,6 +310,11 @@ class HolderStory:
             MessageFilter | None: lambda: pick((None, MessageFilter(sender=agent()))),
             InboxFilter | None: lambda: pick((None, InboxFilter(scope=scope()))),
         }
+
+    def _outcome_of(self) -> Outcome:
+        """Return how an ask ended, as if eve had waited for it; somebody else's is one that no surface would have."""
+        tickets = [*finish(self.wide.dialogue.owed_to(EVE)), *finish(self.wide.dialogue.owed_by(EVE))]
+        return Outcome(OutcomeKind.REPLIED, self._pick(tickets) if tickets else a_ticket())
 
     def _wish(self) -> JoinRequest:
         label = self._pick((None, LABEL))

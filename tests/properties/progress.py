@@ -2,6 +2,8 @@
 
 from covey.core.delivery import MOVES, Delivery
 from covey.core.evidence import at_least
+from covey.core.post import POST_MOVES
+from covey.core.task import TASK_MOVES, Task, TaskState
 from covey.core.ticket import TICKET_MOVES, Ticket, TicketState
 from tests.properties.sameness import Snapshot
 
@@ -15,6 +17,10 @@ def check_progress(before: Snapshot, after: Snapshot) -> None:
         _check_delivery(delivery, after.deliveries[delivery_id])
     for ticket_id, ticket in before.tickets.items():
         _check_ticket(ticket, after.tickets[ticket_id])
+    for task_id, task in before.tasks.items():
+        _check_task(task, after.tasks[task_id])
+    for post_id, post in before.posts.items():
+        assert POST_MOVES[post.state] or after.posts[post_id] == post, f"post {post_id} was done with"
     for session_id, session in before.sessions.items():
         if session is not None and session.has_ended:
             assert after.sessions[session_id] == session, f"session {session_id} had ended"
@@ -41,3 +47,12 @@ def _check_ticket(before: Ticket, after: Ticket) -> None:
         assert after == before, f"{after.id} was closed"
     if before.state is TicketState.ANSWERED:
         assert after.state is not TicketState.OPEN, f"{after.id} was answered"
+
+
+def _check_task(before: Task, after: Task) -> None:
+    assert after.state in TASK_MOVES, f"{after.id} is in no state of the table"
+    assert after.attempt >= before.attempt, f"{after.id} was taken more often before"
+    if before.is_finished:
+        assert after == before, f"{after.id} was finished"
+    if before.state is not TaskState.PENDING:
+        assert after.state is not TaskState.PENDING, f"{after.id} was accepted"

@@ -9,6 +9,7 @@ from covey.core.delivery import WAITING
 from covey.core.ids import MessageId, OfferId
 from covey.core.names import Scope
 from covey.core.offer import Offer
+from covey.core.post import PostState
 from covey.core.ticket import TicketState
 from covey.ports.store import Operation, Transaction
 from covey.services.prune_survey import Wanted
@@ -29,6 +30,10 @@ class PruneMoves(Twins):
     def close_and_prune(self, who: int, scope: Scope | None, but_one: bool, narrowly: bool) -> None:
         """Let the operator end all that is open in a scope, or without one; now and then one message is forgotten."""
         assert self.before is not None
+        for task in self.before.tasks.values():
+            if task.scope == scope and not task.is_finished:
+                self.both(lambda services, task_id=task.id: services.tasks.cancel(task_id, THE_OPERATOR))
+        self.before = finish(self.worlds[0].store.read(self.all_records))
         chosen = [m.id for m in self.before.messages.values() if m is not None and m.scope == scope]
         for message_id in chosen[1:] if but_one else chosen:
             self._close(message_id)
@@ -75,5 +80,10 @@ async def _check(tx: Transaction, before: Snapshot, wanted: Wanted) -> None:
         assert all(copy.updated_at < wanted.before for copy in copies)
         assert all(ticket.state is TicketState.CLOSED for ticket in debts), "what was owed was pruned"
         assert not any(copy.state in WAITING for copy in copies), "what waited was pruned"
+        assert not any(before.posts[c.id].state is PostState.PENDING for c in copies if c.id in before.posts)
+        for task in before.tasks.values():
+            assert task.id not in thread or task.is_finished, "what was not finished was pruned"
+            if not task.is_finished:
+                assert task.parent not in thread, "a part of it is not finished"
         assert wanted.scope is None or set(thread.values()) <= {wanted.scope, None}
         assert not wanted.is_unscoped or set(thread.values()) == {None}

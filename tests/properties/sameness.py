@@ -1,17 +1,26 @@
 """What two engines may differ in: the numbers that they give, not the order of them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
+from datetime import UTC, datetime
 from typing import Any, NamedTuple, cast
 
+from covey.core.binding import Binding
 from covey.core.card import Agent
 from covey.core.delivery import Delivery
 from covey.core.event import Event
-from covey.core.ids import MessageId, OfferId, SessionId, TicketId
+from covey.core.ids import DeliveryId, MessageId, OfferId, SessionId, TicketId
 from covey.core.message import Message
 from covey.core.offer import Offer
+from covey.core.post import Post
 from covey.core.session import Session
+from covey.core.task import Task
 from covey.core.ticket import Ticket
 from covey.ports.store import Transaction
+from covey.ports.tasks import TaskFilter
+from tests.properties.draws import CHANNEL, NAMES
+
+ALL = 1_000_000
+FAR = datetime(2999, 1, 1, tzinfo=UTC)
 
 
 def comparable(value: object) -> object:
@@ -43,6 +52,11 @@ class Snapshot(NamedTuple):
     """With their rank in place of their seq."""
     tickets: Mapping[TicketId, Ticket]
     offers: Mapping[str, Offer | None]
+    tasks: Mapping[MessageId, Task]
+    posts: Mapping[DeliveryId, Post]
+    bindings: Sequence[Binding]
+    listed: Sequence[object]
+    """What the tables of tasks and posts list, in its order."""
     events: Sequence[Event]
     """Without positions."""
 
@@ -62,5 +76,24 @@ async def snapshot(tx: Transaction, known: Known) -> Snapshot:
         deliveries={copy.id: copy._replace(seq=ranks[copy.seq]) for copy in deliveries},
         tickets={t.id: t for message_id in messages for t in await tx.tickets.of_message(message_id)},
         offers={offer_id: await tx.offers.get(offer_id) for offer_id in known.offers},
+        tasks={task.id: task for task in await tx.tasks.find(TaskFilter(), ALL)},
+        posts={copy.id: post for copy in deliveries if (post := await tx.posts.get(copy.id)) is not None},
+        bindings=await tx.bindings.all(),
+        listed=[listing async for listing in _listings(tx)],
         events=[event._replace(position=0) for event in events],
     )
+
+
+async def _listings(tx: Transaction) -> AsyncIterator[Sequence[Task] | Sequence[Post]]:
+    for name in NAMES:
+        yield list(await tx.tasks.pending(name, 3))
+        yield list(await tx.tasks.held(name))
+        yield list(await tx.tasks.left(name, 3))
+    yield list(await tx.tasks.all_held())
+    yield list(await tx.tasks.due(FAR, 3))
+    yield list(await tx.tasks.untold(3))
+    for task in await tx.tasks.find(TaskFilter(), 3):
+        yield list(await tx.tasks.children(task.id))
+        yield list(await tx.tasks.of_session(task.claimed_by)) if task.claimed_by is not None else ()
+    yield list(await tx.posts.due(CHANNEL, FAR, 3))
+    yield list(await tx.posts.held(CHANNEL))

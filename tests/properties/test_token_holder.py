@@ -8,10 +8,20 @@ import pytest
 
 from covey.adapters.memory import MemoryStore
 from covey.adapters.sqlite.store import SqliteStore
-from covey.core.errors import BeyondToken
+from covey.core.address import parse_address
+from covey.core.draft import Draft
+from covey.core.errors import BeyondToken, NotYours, TaskUnknown
+from covey.core.identity import Grade, Identity
+from covey.core.ids import MessageId
+from covey.core.message import Kind
+from covey.core.names import AgentName
+from covey.core.parts import TextPart
+from covey.core.task import TaskState
+from covey.ports.tasks import TaskFilter
+from covey.services.recipients import SendPolicy
 from covey.services.space import Services
 from tests.properties.any_call import OTHERS, SERVICES, WHOLE, public_names
-from tests.properties.holder_story import HolderStory
+from tests.properties.holder_story import ANN, BOB, EVE, HolderStory
 from tests.properties.world import finish
 
 STORIES = int(os.environ.get("COVEY_STORIES", "120"))
@@ -46,6 +56,32 @@ def test_a_story_can_fail() -> None:
     story.narrow = story.wide
     with pytest.raises(AssertionError, match="another"):
         story.tell(1000)
+
+
+def test_a_holder_sees_the_tasks_that_it_handed_over_or_is_to_do_and_no_others() -> None:
+    story = HolderStory(MemoryStore(), 0)
+
+    def delegate(delegator: AgentName, agent: AgentName, part_of: MessageId | None = None) -> MessageId:
+        draft = Draft(Kind.TASK, (parse_address(agent),), (TextPart("do it"),), relaying=part_of)
+        return finish(story.wide.tasks.delegate(draft, Identity(delegator), SendPolicy())).task.id
+
+    hers, others, to_do = delegate(EVE, BOB), delegate(ANN, BOB), delegate(ANN, EVE)
+    part = delegate(BOB, ANN, hers)
+    tasks, holder = story.narrow.tasks, Identity(EVE, None, Grade.TOKEN)
+    assert {view.task.id for view in finish(tasks.find(TaskFilter()))} == {hers, to_do}
+    assert [view.task.id for view in finish(tasks.find(TaskFilter(agent=BOB)))] == [hers]
+    assert finish(tasks.find(TaskFilter(delegator=ANN, agent=BOB))) == []
+    assert [view.task.id for view in finish(tasks.tree(hers))] == [hers]
+    for task_id in (others, part):
+        with pytest.raises(TaskUnknown):
+            finish(tasks.view(task_id))
+        with pytest.raises(TaskUnknown):
+            finish(tasks.result(task_id, holder, 0))
+        with pytest.raises(NotYours):
+            finish(tasks.cancel(task_id, holder))
+        with pytest.raises(NotYours):
+            finish(story.narrow.duties.accept(task_id, holder))
+    assert finish(story.narrow.duties.accept(to_do, holder)).state is TaskState.ACCEPTED
 
 
 def test_every_service_is_called_refused_or_left_out_for_a_reason() -> None:

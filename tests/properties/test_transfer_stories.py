@@ -16,15 +16,18 @@ from covey.adapters.sqlite.store import SqliteStore
 from covey.adapters.sqlite.views import SqliteViews
 from covey.core.delivery import WAITING, Delivery
 from covey.core.ids import DeliveryId
+from covey.core.task import abandoned
 from covey.ports.store import Transaction
 from covey.ports.views import Views
 from covey.testing.clock import HandClock
+from tests.properties.channel_moves import ChannelMoves
 from tests.properties.dialogue_moves import DialogueMoves
 from tests.properties.directory_moves import DirectoryMoves
 from tests.properties.mail_moves import MailMoves
 from tests.properties.moves import Step, steps_of
 from tests.properties.offer_moves import OfferMoves
 from tests.properties.sameness import Known, Snapshot, snapshot
+from tests.properties.task_moves import TaskMoves
 from tests.properties.twins import NotPossible
 from tests.properties.world import World, finish
 from tests.services.transferring import (
@@ -42,7 +45,7 @@ STEPS = int(os.environ.get("COVEY_STORY_STEPS", "50"))
 SEED = int(os.environ.get("COVEY_SEED") or random.randrange(2**32))
 
 
-class Moves(MailMoves, OfferMoves, DialogueMoves, DirectoryMoves):
+class Moves(MailMoves, OfferMoves, DialogueMoves, DirectoryMoves, TaskMoves, ChannelMoves):
     """All moves together."""
 
 
@@ -103,12 +106,13 @@ def _arrive(lines: list[bytes], world: World, views: Views) -> None:
 
 def _check_kept(old: Everything, new: Everything) -> None:
     """Everything is as it was, but for the sessions that were live, their offers, and what was in their inboxes."""
-    check_equal(old, new, ("agents", "settings", "tokens", "pruned", "messages", "tickets"))
+    check_equal(old, new, ("agents", "settings", "tokens", "pruned", "messages", "tickets", "bindings"))
     assert new.events[: len(old.events)] == old.events
     live = {session.id for session in old.sessions if not session.has_ended}
     assert all(session.has_ended for session in new.sessions)
     assert [s for s in new.sessions if s.id not in live] == [s for s in old.sessions if s.id not in live]
     assert [o for o in new.offers if o.session not in live] == [o for o in old.offers if o.session not in live]
+    _check_tasks(old, new)
     moved = {delivery.id for delivery in old.deliveries if delivery.state in WAITING and delivery.session in live}
     assert _still(new, moved) == _still(old, moved)
     # What was in one inbox, and is parked now, stands there in the order in which it stood.
@@ -116,6 +120,18 @@ def _check_kept(old: Everything, new: Everything) -> None:
     for session_id in live:
         here = [delivery.id for delivery in old.deliveries if delivery.session == session_id]
         assert [item for item in parked if item in here] == [item for item in here if item in parked]
+
+
+def _check_tasks(old: Everything, new: Everything) -> None:
+    """What a session had waits for the next one; all else is as it was, and in its order."""
+    assert [task.id for task in new.tasks] == [task.id for task in old.tasks]
+    for before, after in zip(old.tasks, new.tasks, strict=True):
+        if before.claimed_by is None:
+            assert after == before
+        else:
+            left = abandoned(before, after.updated_at)
+            assert after == left
+    assert [post._replace(next_at=None) for post in new.posts] == [post._replace(next_at=None) for post in old.posts]
 
 
 def _still(space: Everything, moved: set[DeliveryId]) -> list[Delivery]:

@@ -9,13 +9,15 @@ from hypothesis import HealthCheck, Phase, seed, settings
 from hypothesis.internal.conjecture.providers import AVAILABLE_PROVIDERS
 from hypothesis.stateful import rule, run_state_machine_as_test
 
+from tests.properties.channel_moves import ChannelMoves
 from tests.properties.dialogue_moves import DialogueMoves
 from tests.properties.directory_moves import DirectoryMoves
 from tests.properties.mail_moves import MailMoves
 from tests.properties.moves import Step, steps_of
 from tests.properties.offer_moves import OfferMoves
 from tests.properties.prune_moves import PruneMoves
-from tests.properties.twins import NotPossible
+from tests.properties.task_moves import TaskMoves
+from tests.properties.twins import NotPossible, Twins
 
 # Hypothesis tells most of its stories again with small changes. Without them each is new, which finds more here.
 AVAILABLE_PROVIDERS["always-new"] = "hypothesis.internal.conjecture.providers.HypothesisProvider"
@@ -27,7 +29,7 @@ PHASES = (Phase.generate, Phase.shrink) if os.environ.get("COVEY_SHRINK") else (
 SEED = int(os.environ.get("COVEY_SEED") or random.randrange(2**32))
 
 
-class Moves(MailMoves, OfferMoves, DialogueMoves, DirectoryMoves, PruneMoves):
+class Moves(MailMoves, OfferMoves, DialogueMoves, DirectoryMoves, TaskMoves, ChannelMoves, PruneMoves):
     """All moves together."""
 
 
@@ -38,14 +40,35 @@ class TwinSpaces(Moves):
             getattr(self, step.move)(**step.arguments)
 
 
+class WorkMoves(TaskMoves, ChannelMoves, OfferMoves, DirectoryMoves, PruneMoves):
+    """Mostly work that is handed over."""
+
+
+class TwinsAtWork(WorkMoves):
+    @rule(step=steps_of(WorkMoves))
+    def go_on(self, step: Step) -> None:
+        with suppress(NotPossible):
+            getattr(self, step.move)(**step.arguments)
+
+
 @pytest.mark.timeout(60 + EXAMPLES * STEPS // 10)
 @pytest.mark.requirement("ledger.states")
 def test_memory_and_sqlite_answer_alike_and_the_ledger_holds_after_each_step() -> None:
+    tell(TwinSpaces, EXAMPLES)
+
+
+@pytest.mark.timeout(60 + EXAMPLES * STEPS // 10)
+def test_each_move_of_a_task_is_told_once_and_no_quota_is_exceeded_whatever_happens() -> None:
+    tell(TwinsAtWork, EXAMPLES // 3)
+
+
+def tell(story: type[Twins], examples: int) -> None:
+    """Tell so many stories."""
     print(f"COVEY_SEED={SEED} repeats these stories")
     run_state_machine_as_test(
-        seed(SEED)(TwinSpaces),
+        seed(SEED)(story),
         settings=settings(
-            max_examples=EXAMPLES,
+            max_examples=examples,
             stateful_step_count=STEPS,
             deadline=None,
             backend="always-new",

@@ -23,6 +23,7 @@ from covey.testing.clock import HandClock
 from tests.properties.draws import NAMES
 from tests.properties.progress import check_progress
 from tests.properties.sameness import Known, Snapshot, comparable, snapshot
+from tests.properties.task_rules import check_tasks
 from tests.properties.world import World, finish
 
 T = TypeVar("T")
@@ -74,6 +75,7 @@ class Twins(RuleBasedStateMachine):
         for world in self.worlds:
             found = finish(world.processes[0].services.audit.check())
             assert not found, "\n".join(str(disagreement) for disagreement in found)
+        check_tasks(self.before, memory)
         if self.before is not None:
             check_progress(self.before, memory)
         self.before = memory

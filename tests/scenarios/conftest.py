@@ -1,7 +1,8 @@
-"""Every scenario runs on every store, and once more with every wake-up dropped."""
+"""Every scenario runs on every store, and once more with every wake-up dropped; some with real processes."""
 
 import asyncio
 from collections.abc import Generator
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -9,8 +10,27 @@ import pytest
 from covey.adapters.memory import MemoryWakeups
 from covey.services.audit import Audit
 from covey.testing import DeafWakeups
+from tests.adapters.children import Child, child
+from tests.scenarios.playing import PROGRAM, Start
 from tests.scenarios.stores import in_memory, on_sqlite
 from tests.scenarios.world import OpenStore, World
+
+
+@pytest.fixture
+def url(tmp_path: Path) -> str:
+    """A space for real processes."""
+    return f"sqlite:{tmp_path}/covey.db"
+
+
+@pytest.fixture
+def start(url: str) -> Generator[Start]:
+    """Start processes that play roles; at the end none is left."""
+    with ExitStack() as stack:
+
+        def one(role: str, *arguments: str) -> Child:
+            return stack.enter_context(child(PROGRAM, role, url, *arguments))
+
+        yield one
 
 
 @pytest.fixture(params=["memory", "sqlite", "sqlite, all wake-ups dropped"])

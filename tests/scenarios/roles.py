@@ -10,6 +10,7 @@ from covey.core.identity import Identity
 from covey.core.ids import parse_message_id, parse_session_id
 from covey.surfaces.python.member import Member
 from covey.surfaces.python.space import Space
+from tests.scenarios.modelled import agent
 
 FOR_EVER = 60.0
 
@@ -70,6 +71,24 @@ async def ask(space: Space, message_id: str) -> None:
     tell(outcome.kind)
 
 
+async def request(space: Space, message_id: str) -> None:
+    """Ask bob for an approval, and wait for as long as it takes."""
+    member = await space.join("alice")
+    approval = await member.request_approval("bob", "plan", "the plan", timeout=FOR_EVER, id=message_id)
+    tell([approval.state, approval.reason])
+
+
+async def decide(space: Space, message_id: str, word: str) -> None:
+    """Approve or reject for a session of bob of one's own."""
+    member = await space.join("bob")
+    try:
+        await (member.approve(message_id) if word == "approved" else member.reject(message_id, "no"))
+    except covey.CoveyError as error:
+        tell(error.code)
+    else:
+        tell(word)
+
+
 async def archive(space: Space, session_id: str, secret: str, message_id: str) -> None:
     """Archive for the session whose secret this is."""
     who = await _who(space, session_id, secret)
@@ -94,7 +113,9 @@ async def _who(space: Space, session_id: str, secret: str) -> Identity:
 
 
 Role = Callable[..., Awaitable[None]]
-ROLES: Mapping[str, Role] = {r.__name__: r for r in (register, nameless, send, stay, adopt, ask, archive, claim)}
+ROLES: Mapping[str, Role] = {
+    r.__name__: r for r in (register, nameless, send, stay, adopt, ask, request, decide, archive, claim, agent)
+}
 
 
 async def play(role: str, url: str, *arguments: str) -> None:

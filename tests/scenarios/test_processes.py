@@ -1,11 +1,5 @@
 """Real processes over a real file: started, killed, and found again."""
 
-import json
-from collections.abc import Callable, Generator, Sequence
-from contextlib import ExitStack
-from pathlib import Path
-from typing import cast
-
 import pytest
 
 import covey
@@ -18,45 +12,10 @@ from covey.core.message import Kind
 from covey.core.outcome import OutcomeKind
 from covey.core.parts import TextPart
 from covey.services.recipients import SendPolicy
-from tests.adapters.children import Child, child
+from tests.scenarios.playing import Start, go, strings, told
 from tests.scenarios.world import LIMIT_S, soon, waiting
 
-Start = Callable[..., Child]
 ASKED = "1767225600000-22222222-0000-4000-8000-000000000000"
-
-
-@pytest.fixture
-def url(tmp_path: Path) -> str:
-    return f"sqlite:{tmp_path}/covey.db"
-
-
-@pytest.fixture
-def start(url: str) -> Generator[Start]:
-    """Start processes that play roles; at the end none is left."""
-    with ExitStack() as stack:
-
-        def one(role: str, *arguments: str) -> Child:
-            program = "from tests.scenarios.roles import main; main()"
-            return stack.enter_context(child(program, role, url, *arguments))
-
-        yield one
-
-
-def go(children: Sequence[Child]) -> None:
-    """Let all begin at once, as soon as each has the space open."""
-    for one in children:
-        assert told(one) == "ready"
-    for one in children:
-        one.say("go")
-
-
-def told(one: Child) -> object:
-    return json.loads(one.line())
-
-
-def strings(told: object) -> list[str]:
-    assert isinstance(told, list)
-    return [str(item) for item in cast(list[object], told)]
 
 
 @pytest.mark.requirement("mailbox.registry.race")

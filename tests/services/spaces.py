@@ -38,6 +38,7 @@ class Space:
         self.kept = MemoryBlobs()
         """Where contents of files are, unless they are put elsewhere."""
         self.blobs = blobs or self.kept
+        self.clock = HandClock()
         self.services = Services(
             Adapters(
                 store=store,
@@ -46,7 +47,7 @@ class Space:
                 search=MemorySearch(store),
                 liveness=MemoryLiveness(),
                 files=RootedFiles(()),
-                clock=HandClock(),
+                clock=self.clock,
                 ids=SystemIds(),
             )
         )

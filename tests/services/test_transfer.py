@@ -8,16 +8,24 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from covey.adapters.memory import MemoryStore, MemoryViews
+from covey.core.address import parse_address
+from covey.core.card import Card
+from covey.core.channel import console
+from covey.core.draft import Draft
 from covey.core.errors import BlobMissing, ExportDamaged, ImportConflict, Unavailable
-from covey.core.event import Action
+from covey.core.event import Action, Event
 from covey.core.evidence import EvidenceGrade
+from covey.core.export_lines import LineWriter
+from covey.core.export_reader import ExportReader
 from covey.core.identity import THE_SPACE, Grade, Identity
 from covey.core.message import Kind
 from covey.core.names import OPERATOR, AgentName, Scope
 from covey.core.parts import DataPart, FilePart, Part, TextPart
+from covey.core.task import Task, TaskState
 from covey.ports.journal import EventFilter
 from covey.ports.store import Transaction
 from covey.services import transfer_import
+from covey.services.recipients import SendPolicy
 from covey.services.transfer_apply import LEFT_BEHIND
 from covey.services.transfer_progress import ImportProgress, write_progress
 from covey.testing import Died, DyingStore, deaths
@@ -34,7 +42,7 @@ from tests.services.transferring import (
     nothing,
 )
 
-ANN, BOB, CY = AgentName("ann"), AgentName("bob"), AgentName("cy")
+ANN, BOB, CY, DEE, OPS = map(AgentName, ("ann", "bob", "cy", "dee", "ops"))
 BOSS = Identity(OPERATOR, None, Grade.TOKEN)
 
 
@@ -63,7 +71,42 @@ def a_story(space: Space) -> Identity:
     space.send(ann, CY, "parked", kind=Kind.REQUEST)
     assert finish(services.offers.offer(later, "2")) is not None
     space.send(ann, BOB, "mail 3", kind=Kind.REQUEST)
+    work(space, ann)
+    posted(space, ann)
     return later
+
+
+def work(space: Space, ann: Identity) -> Identity:
+    """Let dee have tasks in every state, and hand one on; return her live session."""
+    duties = space.services.duties
+    dee = space.join(DEE)
+    finish(space.services.directory.register(DEE, Card(quota=3), dee))
+    done, working, accepted = (space.send(ann, DEE, f"task {n}", kind=Kind.TASK) for n in range(3))
+    for task_id in (done, working, accepted):
+        finish(duties.accept(task_id, dee))
+    for task_id in (done, working):
+        finish(duties.start(task_id, dee))
+        finish(duties.progress(task_id, dee, (TextPart("half"),)))
+    finish(duties.complete(done, dee, (TextPart("here it is"),)))
+    refused, cancelled, _ = (space.send(ann, DEE, f"task {n}", kind=Kind.TASK) for n in range(3, 6))
+    finish(duties.reject(refused, dee, "no"))
+    finish(space.services.tasks.cancel(cancelled, ann))
+    part = Draft(Kind.TASK, (parse_address(CY),), (TextPart("a part"),), relaying=working)
+    finish(space.services.mail.send(part, dee, SendPolicy()))
+    return dee
+
+
+def posted(space: Space, ann: Identity) -> None:
+    """Let people of a channel be told three things: the first has arrived, the second is being carried."""
+    channels, posts = space.services.channels, space.services.posts
+    finish(channels.add(console(OPS), BOSS))
+    finish(channels.bind(OPS, "c-1", parse_address(BOB), BOSS))
+    for n in range(3):
+        space.send(ann, OPS, f"post {n}")
+    (first,) = finish(posts.take(OPS, 5)).taken
+    finish(posts.delivered(first.post.id))
+    (second,) = finish(posts.take(OPS, 5)).taken
+    assert second.post.holder is not None
 
 
 def ended(space: Space) -> Space:
@@ -106,7 +149,7 @@ def test_sessions_that_were_live_have_ended_and_their_mail_is_parked_in_its_orde
     found = everything(target.views)
     assert all(session.has_ended for session in found.sessions)
     assert all(offer.ended_at is not None for offer in found.offers)
-    assert [session.end_reason for session in found.sessions].count(LEFT_BEHIND) == 2
+    assert [session.end_reason for session in found.sessions].count(LEFT_BEHIND) == 3
     parked = target.inbox(BOB)
     assert [item.message.text for item in parked] == ["mail 0", "mail 1", "mail 2", "mail 3"]
     assert [item.delivery.number for item in parked] == [item.delivery.number for item in before]
@@ -119,6 +162,83 @@ def test_sessions_that_were_live_have_ended_and_their_mail_is_parked_in_its_orde
     assert target.send(Identity(ANN), BOB, "the next")
     assert target.inbox(BOB)[-1].delivery.number == parked[-1].delivery.number + 1
     check_sound(target.services)
+
+
+def test_what_a_live_session_worked_on_waits_for_the_next_one_and_its_sender_is_told(told: Space) -> None:
+    target = in_memory()
+    target.take_in(told.lines())
+    before = {task.id: task for task in everything(told.views).tasks}
+    after = everything(target.views).tasks
+    assert [task.id for task in after] == list(before)
+    left = [task for task in after if task != before[task.id]]
+    assert sorted(task.state for task in left) == [TaskState.ACCEPTED, TaskState.WORKING]
+    assert all(task.claimed_by is None and task.abandoned_at is not None for task in left)
+    finish(target.services.upkeep.tend())
+    told_of = [item.message.text for item in target.inbox(ANN)]
+    assert sum("has ended. It waits for the next one." in text for text in told_of) == 2
+    dee = target.join(DEE)
+    taken = finish(target.services.duties.take(dee))
+    assert taken is not None
+    assert (taken.task.id, taken.task.attempt) == (left[0].id, before[left[0].id].attempt + 1)
+    check_sound(target.services)
+    assert len(finish(target.services.tasks.tree(left[0].id))) == 2
+
+
+def test_what_was_being_carried_to_people_is_carried_on_here(told: Space) -> None:
+    target = in_memory()
+    target.take_in(told.lines())
+    assert [post.holder for post in everything(target.views).posts] == [None, None, None]
+    target.clock.advance(120)
+    (carried,) = finish(target.services.posts.take(OPS, 5)).taken
+    assert carried.message.text == "post 1"
+    finish(target.services.posts.delivered(carried.post.id))
+    assert [each.message.text for each in finish(target.services.posts.take(OPS, 5)).taken] == ["post 2"]
+    check_sound(target.services)
+
+
+def test_posts_that_come_into_a_conversation_stand_behind_those_that_are_there(told: Space) -> None:
+    here = in_memory()
+    finish(here.services.channels.add(console(OPS), BOSS))
+    here.send(here.join(ANN), OPS, "from here")
+    here.take_in(told.lines())
+    here.clock.advance(120)
+    carried: list[str] = []
+    while batch := finish(here.services.posts.take(OPS, 5)).taken:
+        (each,) = batch
+        carried.append(each.message.text)
+        finish(here.services.posts.delivered(each.post.id))
+    assert carried == ["from here", "post 1", "post 2"]
+    check_sound(here.services)
+
+
+def test_an_export_from_before_there_were_records_of_tasks_brings_those_that_wait() -> None:
+    """One waits, one was claimed by a session, one is over."""
+    space, target = in_memory(), in_memory()
+    ann, bob = space.join(ANN), space.join(BOB)
+    waits, claimed, over = (space.send(ann, BOB, f"task {n}", kind=Kind.TASK) for n in range(3))
+    finish(space.services.claims.claim(claimed, bob))
+    finish(space.services.mail.settle(over, bob))
+    lines = as_first_version(space.lines())
+    assert target.take_in(lines).is_new
+    check_sound(target.services)
+    found = everything(target.views).tasks
+    assert {task.id for task in found} == {waits, claimed}
+    assert all(task.state is TaskState.PENDING and task.claimed_by is None for task in found)
+    assert not target.take_in(lines).is_new
+    taken = finish(target.services.duties.take(target.join(BOB)))
+    assert taken is not None
+    assert taken.task.delegator == ANN
+
+
+def as_first_version(lines: Sequence[bytes]) -> list[bytes]:
+    """Return an export as it was before there were records of tasks, bindings and posts."""
+    writer, reader = LineWriter(), ExportReader()
+    records = [record for line in lines if (record := reader.take(line)) is not None]
+    older = [writer.header(reader.end().header._replace(version=1))]
+    for record in records:
+        is_newer = isinstance(record, Task) or (isinstance(record, Event) and record.action.startswith("task."))
+        older += [] if is_newer else [writer.record(record)]
+    return [*older, writer.end()]
 
 
 def test_an_import_is_journalled_with_its_actor(told: Space) -> None:
@@ -179,7 +299,7 @@ def test_two_spaces_become_one(told: Space) -> None:
     assert all(item.delivery.session == bob.session for item in items)
     settings_here = {setting.name: setting.value for setting in everything(here.views).settings}
     assert settings_here["tell-unauthorized"] == "false", "what was set here stays"
-    assert [item.message.text for item in here.inbox(CY)] == ["parked"]
+    assert [item.message.text for item in here.inbox(CY)] == ["parked", "a part"]
 
 
 def test_what_is_here_already_in_another_way_is_a_conflict_and_nothing_changes(
@@ -257,7 +377,7 @@ def test_a_file_that_is_gone_here_is_said_to_be_missing(told: Space) -> None:
 
 
 def test_an_import_that_dies_anywhere_is_completed_by_the_next(told: Space, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(transfer_import, "BATCH", 7)
+    monkeypatch.setattr(transfer_import, "BATCH", 20)
     lines = told.lines(with_tokens=True)
     whole = in_memory()
     whole.take_in(lines)
@@ -278,7 +398,7 @@ def test_an_import_that_dies_anywhere_is_completed_by_the_next(told: Space, monk
 
 def test_an_import_that_stopped_goes_on_while_others_act(told: Space, monkeypatch: pytest.MonkeyPatch) -> None:
     """At whatever point it stopped: agents join, send, and look at what is there, and then it goes on."""
-    monkeypatch.setattr(transfer_import, "BATCH", 5)
+    monkeypatch.setattr(transfer_import, "BATCH", 15)
     lines = told.lines()
     first = DyingStore(MemoryStore())
     Space(first, told.views).take_in(lines)
@@ -290,6 +410,11 @@ def test_an_import_that_stopped_goes_on_while_others_act(told: Space, monkeypatc
         ann, bob = space.join(ANN), space.join(BOB)
         space.send(ann, BOB, "meanwhile")
         assert finish(space.services.offers.offer(bob, "meanwhile")) is not None
+        dee = space.join(DEE)
+        if (taken := finish(space.services.duties.take(dee))) is not None:
+            finish(space.services.duties.fail(taken.task.id, dee, "meanwhile"))
+        for carried in finish(space.services.posts.take(OPS, 5)).taken:
+            finish(space.services.posts.delivered(carried.post.id))
         space.take_in(lines)
         check_sound(space.services)
         texts = {item.message.text for item in space.inbox(BOB)}

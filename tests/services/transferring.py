@@ -3,13 +3,17 @@
 from collections.abc import AsyncIterator, Sequence
 from typing import NamedTuple
 
+from covey.core.binding import Binding
 from covey.core.delivery import Delivery
 from covey.core.event import Action, Event
 from covey.core.identity import THE_SPACE
 from covey.core.ids import MessageId
 from covey.core.offer import Offer
 from covey.core.portable import FiledMessage, NumberedAgent, Setting
+from covey.core.post import Post
+from covey.core.private import is_private
 from covey.core.session import Holder, Session
+from covey.core.task import Task
 from covey.core.ticket import Ticket
 from covey.core.token import Token
 from covey.ports.views import Views
@@ -64,6 +68,9 @@ class Everything(NamedTuple):
     messages: Sequence[FiledMessage]
     tickets: Sequence[Ticket]
     deliveries: Sequence[Delivery]
+    tasks: Sequence[Task]
+    bindings: Sequence[Binding]
+    posts: Sequence[Post]
 
 
 def everything(views: Views) -> Everything:
@@ -73,7 +80,7 @@ def everything(views: Views) -> Everything:
         async with views.view() as view:
             return Everything(
                 agents=list(await view.agents()),
-                settings=[setting for setting in await view.settings() if not is_progress(setting.name)],
+                settings=[setting for setting in await view.settings() if _travels(setting)],
                 tokens=list(await view.tokens()),
                 events=_events(await view.events(0, ALL)),
                 sessions=[_session(placed.record) for placed in await view.sessions(0, ALL)],
@@ -82,9 +89,16 @@ def everything(views: Views) -> Everything:
                 messages=[placed.record for placed in await view.messages(0, ALL)],
                 tickets=[placed.record for placed in await view.tickets(0, ALL)],
                 deliveries=_deliveries(await view.deliveries(0, ALL)),
+                tasks=[placed.record for placed in await view.tasks(0, ALL)],
+                bindings=list(await view.bindings()),
+                posts=[placed.record._replace(holder=None) for placed in await view.posts(0, ALL)],
             )
 
     return finish(read())
+
+
+def _travels(setting: Setting) -> bool:
+    return not is_progress(setting.name) and not is_private(setting.name)
 
 
 def check_same(left: Views, right: Views) -> None:

@@ -16,7 +16,15 @@ Covey = Callable[..., Said]
 def covey(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Covey:
     """Run a command through `main(argv)`, in a folder with a space of its own."""
     monkeypatch.chdir(tmp_path)
-    for name in ("COVEY_STORE", "COVEY_AGENT", "COVEY_SESSION", "COVEY_TOKEN", "COLUMNS"):
+    for name in (
+        "COVEY_STORE",
+        "COVEY_AGENT",
+        "COVEY_SESSION",
+        "COVEY_TOKEN",
+        "COVEY_TASK",
+        "COVEY_ATTEMPT",
+        "COLUMNS",
+    ):
         monkeypatch.delenv(name, raising=False)
 
     def run(*words: str) -> Said:

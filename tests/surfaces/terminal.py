@@ -79,6 +79,10 @@ class Terminal:
             assert self._read(left), f"{text!r} was not shown, but: {self.shown}"
         return self.shown
 
+    def more(self) -> None:
+        """Wait until anything more is shown."""
+        assert self._read(LIMIT_S), f"it ended, and showed: {self.shown}"
+
     def press(self, key: bytes) -> None:
         os.write(self._master, key)
 

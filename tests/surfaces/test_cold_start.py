@@ -32,6 +32,7 @@ COVEY = """
     covey.adapters.sqlite.migrations
     covey.adapters.sqlite.operations
     covey.adapters.sqlite.reader
+    covey.adapters.sqlite.recent
     covey.adapters.sqlite.schema
     covey.adapters.sqlite.sessions
     covey.adapters.sqlite.statements
@@ -166,7 +167,15 @@ def test_looking_into_an_inbox_loads_just_what_it_needs(store: Path) -> None:
 
 @pytest.mark.parametrize(
     "words",
-    [("send", "hello", "--from", "lead", "--to", "coder"), ("owed", "coder"), ("agents",), ("log",), ("gate", "T-1")],
+    [
+        ("send", "hello", "--from", "lead", "--to", "coder"),
+        ("delegate", "fix it", "--from", "lead", "--to", "coder", "--no-wait"),
+        ("tasks",),
+        ("owed", "coder"),
+        ("agents",),
+        ("log",),
+        ("gate", "T-1"),
+    ],
     ids=lambda words: words[0],
 )
 def test_no_short_command_loads_an_event_loop_threads_or_cryptography(store: Path, words: Sequence[str]) -> None:

@@ -79,7 +79,24 @@ def is_running(pid: int) -> bool:
     return True
 
 
-def test_it_shows_three_acts_and_a_summary_and_leaves_nothing(
+@pytest.mark.requirement("mailbox.end-to-end")
+def test_the_user_s_story_runs_as_written() -> None:
+    with demo() as running:
+        events = list(running.told())
+        assert running.end() == DONE
+    told = [event["text"] for event in events if event["event"] in ("asked", "posted")]
+    assert told == [
+        "Write me a function that sorts files by time.",
+        "The maker does it; you will hear of it here.",
+        "sort_by_mtime() is done: newest first.",
+    ]
+    assert {event["conversation"] for event in events if event["event"] in ("asked", "posted")} == {"user_123"}
+    moves = [event for event in events if event["event"] == "journal" and event["action"] == "task.moved"]
+    assert [move["details"]["to"] for move in moves] == ["accepted", "working", "working", "completed"]
+    assert {move["actor"]["agent"] for move in moves} == {"maker"}
+
+
+def test_it_shows_four_acts_and_a_summary_and_leaves_nothing(
     temporary: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["demo"]) == DONE
@@ -98,6 +115,9 @@ def test_it_shows_three_acts_and_a_summary_and_leaves_nothing(
         "  lead             refused: pending-replies-cleared (style, unmet-criterion)",
         "                   D in_context → queued (its session ended)",
         "                   D taken up by coder's new session",
+        "  guide  → maker   task “Write sort_by_mtime().”",
+        "                   task working → completed",
+        "  user_123 reads “sort_by_mtime() is done: newest first.”",
         f"  still owed  style, unmet-criterion in {STALLED}",
     ):
         assert line in lines
@@ -110,7 +130,7 @@ def test_as_json_it_tells_the_journal_and_what_it_did_itself(temporary: Path) ->
     with demo() as running:
         events = list(running.told())
         assert running.end() == DONE
-    assert [told["title"][:2] for told in events if told["event"] == "act"] == ["1.", "2.", "3.", "Al"]
+    assert [told["title"][:2] for told in events if told["event"] == "act"] == ["1.", "2.", "3.", "4.", "Al"]
     started = [told["agent"] for told in events if told["event"] == "started"]
     assert started == [*CAST, "coder"]
     assert len(set(pids(events))) == len(started)

@@ -77,6 +77,40 @@ def test_restored_sessions_are_over_and_their_mail_is_parked(covey: Covey, tmp_p
     assert covey("doctor", *there).code == DONE
 
 
+@pytest.mark.requirement("operate.backup")
+def test_tasks_are_in_a_backup_and_what_was_worked_on_waits_again(
+    covey: Covey, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words = ("--from", "critic", "--to", "coder", "--register", "--no-wait", "--json")
+    waits, taken = (covey("delegate", text, *words).json["id"] for text in ("one", "two"))
+    joined = covey("join", "coder", "--json").json
+    monkeypatch.setenv("COVEY_SESSION", f"{joined['session']}:{joined['secret']}")
+    assert covey("accept", taken).code == DONE
+    monkeypatch.delenv("COVEY_SESSION")
+    said = covey("backup", "space.tar", "--json")
+    assert said.json["counts"]["tasks"] == 2
+    assert restore(covey, "--to", ELSEWHERE).code == DONE
+    there = ("--store", ELSEWHERE)
+    assert covey("doctor", "--json", *there).json["findings"][0]["code"] == "task-untold"
+    assert covey("accept", waits, "--as", "coder", *there).code == DONE
+    assert covey("update", taken, "--start", "--as", "coder", *there).code == DONE
+    assert covey("task", taken, "--json", *there).json["attempt"] == 2
+
+
+def test_a_backup_of_a_store_from_before_there_were_tasks_is_restored(covey: Covey, tmp_path: Path) -> None:
+    some_mail(covey, tmp_path)
+    connection = apsw.Connection(str(tmp_path / ".covey/covey.db"))
+    on_one_cursor(connection)(
+        "drop table tasks; drop table posts; drop table bindings; delete from migrations where name >= '0007'"
+    )
+    connection.close()
+    said = covey("backup", "space.tar", "--json")
+    assert said.code == DONE
+    assert "tasks" not in said.json["counts"]
+    assert restore(covey, "--to", ELSEWHERE).code == DONE
+    assert covey("doctor", "--store", ELSEWHERE).code == DONE
+
+
 def test_a_space_that_is_there_stays_unless_it_is_to_be_replaced(covey: Covey, tmp_path: Path) -> None:
     some_mail(covey, tmp_path)
     covey("backup", "space.tar")

@@ -29,7 +29,7 @@ def test_a_closed_scope_is_shown_then_pruned_and_its_tombstone_is_in_the_log(cov
     asked = closed_dialogue(covey)
     before = covey("log", "--json").out
     shown = covey("prune", "--dry-run", "--older-than", "0s")
-    assert (shown.code, shown.out.splitlines()[1].split()) == (DONE, ["T-1", "1", "2", "0s"])
+    assert (shown.code, shown.out.splitlines()[1].split()) == (DONE, ["T-1", "1", "2", "0", "0s"])
     assert covey("prune", "--dry-run").out == "Nothing would go.\n"
     assert covey("log", "--json").out == before
     done = covey("prune", "--older-than", "0s", "--agent", "ops")

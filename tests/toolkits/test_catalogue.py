@@ -20,18 +20,26 @@ def test_every_toolkit_is_found_by_its_name() -> None:
 def test_the_tools_are_those_that_were_agreed_on() -> None:
     named = {name: [tool.name for tool in toolkit(name).tools] for name in HOMES}
     assert named == {
-        "native": ["list_agents", "send_message", "ask_agent", "read_inbox", "dismiss_message"],
-        "peers": ["list_peers", "send_to_peer"],
+        "native": [
+            "list_agents",
+            "send_message",
+            "ask_agent",
+            "read_inbox",
+            "dismiss_message",
+            "delegate_task",
+            "update_task",
+        ],
+        "peers": ["list_peers", "send_to_peer", "request_approval", "decide_approval"],
         "dialogue": ["messages_send", "messages_inbox", "messages_archive", "messages_thread", "pending"],
         "broadcast": ["broadcast", "dismiss"],
-        "mailbox": ["list_agents", "send_message"],
+        "mailbox": ["list_agents", "send_message", "delegate_task", "update_task", "list_tasks"],
     }
 
 
 def test_several_are_one() -> None:
     both = toolkit("peers, broadcast,peers")
     assert both.name == "peers,broadcast"
-    assert [tool.name for tool in both.tools] == ["list_peers", "send_to_peer", "broadcast", "dismiss"]
+    assert both.tools == toolkit("peers").tools + toolkit("broadcast").tools
     assert both.presentation is Presentation.UNTIL_HANDLED
     assert both.capacity is None
     assert both.instructions.count("\n") == 1

@@ -139,6 +139,32 @@ async def test_models_of_other_toolkits_find_their_way(api: str) -> None:
 
 
 @pytest.mark.parametrize("api", LOOPS)
+async def test_a_model_does_a_task_hands_a_part_on_and_mends_its_calls(api: str) -> None:
+    model = playing(
+        lambda _: ToolCall("read_inbox", {}),
+        lambda seen: ToolCall("update_task", {"task": found(r"update_task\(task=(\d+)", seen), "state": "accept"}),
+        lambda seen: ToolCall("update_task", {"task": 1, "state": found(r"use (accepted)\.", seen)}),
+        lambda _: ToolCall("delegate_task", {"to": "critic", "text": "read it", "deadline_minutes": "5"}),
+        lambda seen: ToolCall("read_inbox", {"wait": 0}) if "a part of task" in seen else seen,
+        lambda seen: ToolCall("update_task", {"task": found(r"critic: task (\S+),", seen), "state": "completed"}),
+        lambda seen: (
+            ToolCall("update_task", {"task": 1, "state": "failed"}) if "critic does that task" in seen else seen
+        ),
+        lambda seen: ToolCall(
+            "update_task", {"task": 1, "state": "failed", found(r"^(\w+) is missing", seen): "no time"}
+        ),
+        lambda seen: found(r"(The task is failed; lead is told)", seen),
+    )
+    async with covey.open("memory:") as space, ScriptedModel(model) as scripted:
+        lead, coder, _critic = await space.join("lead"), await space.join("coder"), await space.join("critic")
+        task = await lead.delegate("coder", "write the parser")
+        assert await LOOPS[api](scripted, coder.tools()) == "The task is failed; lead is told"
+        assert ((await task.refresh()).state, task.reason) == ("failed", "no time")
+        assert [view.task.agent for view in await task.tree()] == ["coder", "critic"]
+        assert all(request.refusal is None for request in scripted.requests)
+
+
+@pytest.mark.parametrize("api", LOOPS)
 @pytest.mark.parametrize("kit", HOMES)
 async def test_every_provider_takes_every_toolkit(api: str, kit: str) -> None:
     async with covey.open("memory:") as space, ScriptedModel(["fine"]) as scripted:

@@ -1,5 +1,8 @@
 """The toolbox, and what an answer says when something is wrong."""
 
+import html
+from typing import Literal
+
 import pytest
 
 import covey
@@ -16,14 +19,18 @@ from covey.toolkits.toolbox import Toolbox
 CODES = {error.code for error in vars(errors).values() if isinstance(error, type) and issubclass(error, CoveyError)}
 
 
+def named(kit: str) -> list[str]:
+    return [tool.name for tool in toolkit(kit).tools]
+
+
 async def test_a_toolbox_has_names_words_and_schemas() -> None:
     async with covey.open("memory:") as space:
         tools = (await space.join("coder")).tools("peers,broadcast")
         assert isinstance(tools, covey.Toolbox)
-        assert tools.names == ("list_peers", "send_to_peer", "broadcast", "dismiss")
+        assert tools.names == (*named("peers"), "broadcast", "dismiss")
         assert tools.instructions == tools.toolkit.instructions
         assert [schema["name"] for schema in tools.schemas()] == list(tools.names)
-        assert repr(tools) == "<Toolbox peers,broadcast of coder: list_peers, send_to_peer, broadcast, dismiss>"
+        assert repr(tools) == f"<Toolbox peers,broadcast of coder: {', '.join(named('peers'))}, broadcast, dismiss>"
         with pytest.raises(Invalid):
             (await space.join("critic")).tools("pears,")
 
@@ -39,6 +46,26 @@ async def test_a_turn_shows_mail_in_the_words_of_the_tools(kit: str) -> None:
         assert f"Answer: {toolkit(kit).ways.answer}" in text
         assert "covey thread" not in text
         assert "covey reply" not in text
+
+
+@pytest.mark.parametrize("kit", HOMES)
+@pytest.mark.parametrize("style", ["compact", "peers", "broadcast"])
+async def test_a_turn_says_how_to_decide_in_the_words_of_the_tools(
+    kit: str, style: Literal["compact", "peers", "broadcast"]
+) -> None:
+    async with covey.open("memory:") as space:
+        coder, critic = await space.join("coder"), await space.join("critic")
+        asked = (await critic.request_approval("coder", "plan", "word " * 5_000, timeout=0)).ticket
+        tools = coder.tools(kit)
+        async with coder.turn(**tools.showing, budget=3_000) as turn:
+            text = turn.text(style)
+        decide = toolkit(kit).ways.decide.format(agent="coder", number=1, message=asked.message_id)
+        plain = html.unescape(text) if style == "peers" else text.replace('\\"', '"')
+        assert decide in plain
+        assert "plan_approval_request" in text
+        assert len(text) <= 3_000
+        assert "Answer: " not in text
+        assert "covey approve" not in text
 
 
 async def test_a_number_that_there_is_not_is_told_with_those_that_there_are() -> None:

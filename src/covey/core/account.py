@@ -1,12 +1,14 @@
-"""Accounts: deliveries, tickets and sessions as the journal has them, to be held against the records."""
+"""Accounts: deliveries, tickets, tasks and sessions as the journal has them, to be held against the records."""
 
+from datetime import datetime
 from typing import NamedTuple
 
 from covey.core.delivery import Delivery, DeliveryState
 from covey.core.evidence import EvidenceGrade
-from covey.core.ids import InboxId, MessageId, TicketId
+from covey.core.ids import InboxId, MessageId, SessionId, TicketId
 from covey.core.names import AgentName
 from covey.core.session import Session
+from covey.core.task import Task, TaskState
 from covey.core.ticket import Ticket, TicketMove, TicketState, Trouble
 
 
@@ -27,6 +29,23 @@ class TicketAccount(NamedTuple):
     awaits: TicketId | None = None
 
 
+class TaskAccount(NamedTuple):
+    state: TaskState
+    claimed_by: SessionId | None = None
+    attempt: int = 0
+    abandoned_at: datetime | None = None
+    reason: str | None = None
+    progress: MessageId | None = None
+    result: MessageId | None = None
+    finished_at: datetime | None = None
+
+    @property
+    def is_untouched(self) -> bool:
+        """Whether nothing has happened to it since it was handed over. Spaces that are older than tasks have records
+        only of those that waited."""
+        return self.attempt == 0 and self.result is None
+
+
 class SessionAccount(NamedTuple):
     agent: AgentName
     has_ended: bool = False
@@ -42,6 +61,20 @@ def delivery_account(record: Delivery) -> DeliveryAccount:
 def ticket_account(record: Ticket) -> TicketAccount:
     """Return what the journal should say of a ticket."""
     return TicketAccount(record.state, record.close_reason, record.answer, record.trouble, record.awaits)
+
+
+def task_account(record: Task) -> TaskAccount:
+    """Return what the journal should say of a task. Whether its delegator knows that it is abandoned is not in it."""
+    return TaskAccount(
+        record.state,
+        record.claimed_by,
+        record.attempt,
+        record.abandoned_at,
+        record.reason,
+        record.progress,
+        record.result,
+        record.finished_at,
+    )
 
 
 def session_account(record: Session) -> SessionAccount:

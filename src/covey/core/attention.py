@@ -11,7 +11,7 @@ from covey.core.errors import Invalid
 from covey.core.identity import Identity
 from covey.core.ids import DeliveryId, MessageId, OfferId
 from covey.core.limits import ATTENTION_BUDGET, MAX_SHOWN, MIN_ATTENTION_BUDGET, OFFER_LEASE
-from covey.core.message import Kind
+from covey.core.message import Callback, Kind
 from covey.core.names import AgentName, Scope, Subject
 from covey.core.offer import Presentation
 
@@ -28,6 +28,19 @@ class Rank(IntEnum):
     """Whoever this session works for, and the space itself."""
 
     PEER = 2
+
+
+class TaskNote(NamedTuple):
+    """What a letter tells of the task that it hands over, or that it is about."""
+
+    id: MessageId
+    agent: AgentName
+    """Who is to do it."""
+    state: str
+    """What it is now; in an update, what it has become."""
+    deadline: datetime | None = None
+    attempt: int = 1
+    """How many sessions have taken it, with the one that is shown it."""
 
 
 class Letter(NamedTuple):
@@ -49,6 +62,11 @@ class Letter(NamedTuple):
     scope: Scope | None = None
     subject: Subject | None = None
     correlation_id: str | None = None
+    approval: str | None = None
+    """What it asks to be approved, in the word of its data: plan_approval_request."""
+    task: TaskNote | None = None
+    callback: Callback | None = None
+    """The conversation that a result belongs to."""
 
     @property
     def is_cut(self) -> bool:
@@ -82,6 +100,13 @@ class Ways(NamedTuple):
     rest: str = "covey thread {message}"
     """To the rest of a message that was cut."""
     answer: str = "covey reply NUMBER TEXT --agent {agent}"
+    decide: str = "covey approve {number} --agent {agent}, or covey reject {number} --reason TEXT --agent {agent}"
+    """To approve or reject what a message asks for."""
+    task: str = (
+        "covey accept {number} --agent {agent}; then covey update {number} --agent {agent} --start, later "
+        "--complete TEXT or --fail WHY"
+    )
+    """To say what becomes of a task. Empty where the reader has no way: then no task is taken for it."""
 
 
 class Terms(NamedTuple):
@@ -150,6 +175,13 @@ def cut_note(letter: Letter, agent: AgentName, ways: Ways) -> str:
         return ""
     rest = ways.rest.format(agent=agent, number=letter.number, message=letter.message_id)
     return f"{len(letter.text):,} of {letter.length:,} characters; the rest: {rest}"
+
+
+def decide_note(letter: Letter, agent: AgentName, ways: Ways) -> str:
+    """Say how a letter that asks for an approval is approved or rejected; empty where it asks for none."""
+    if letter.approval is None:
+        return ""
+    return ways.decide.format(agent=agent, number=letter.number, message=letter.message_id)
 
 
 def check_terms(terms: Terms) -> Terms:

@@ -16,6 +16,7 @@ from covey.core.ids import DeliveryId, TicketId
 from covey.core.json import Json
 from covey.core.message import Message
 from covey.core.names import RESERVED, AgentName
+from covey.core.task import Task
 from covey.core.ticket import Ticket
 
 KEPT_OUT: Final = frozenset({DeliveryState.REFUSED, DeliveryState.UNDELIVERABLE, DeliveryState.WITHDRAWN})
@@ -39,6 +40,12 @@ def check_sender(actor: Identity, action: str, message: Message) -> None:
     """Raise NotYours unless the actor sent the message, or is the operator: they withdraw and waive."""
     if actor.agent != message.sender.agent and not actor.is_operator:
         raise NotYours(action, message.id, actor.agent, message.sender.agent)
+
+
+def check_doer(actor: Identity, task: Task) -> None:
+    """Raise NotYours unless the task is for the actor's agent, or the actor is the operator: they say how it fares."""
+    if actor.agent != task.agent and not actor.is_operator:
+        raise NotYours("move the task of", task.id, actor.agent, task.agent)
 
 
 # ----------------------------------------------------------------------------------- what an agent's token may do
@@ -103,6 +110,11 @@ def _arrived(copy: Delivery) -> bool:
 def is_party(agent: AgentName, ticket: Ticket) -> bool:
     """Tell whether an agent owes or is owed the answer."""
     return agent in (ticket.asker, ticket.debtor)
+
+
+def is_involved(agent: AgentName, task: Task) -> bool:
+    """Tell whether an agent handed the task over, or is to do it. What was refused at once never reached the latter."""
+    return agent == task.delegator or (agent == task.agent and not task.is_refused)
 
 
 def seen_by(actor: Identity, owed: Sequence[Ticket]) -> Sequence[Ticket]:

@@ -34,6 +34,8 @@ class Card(NamedTuple):
     workspace: str | None = None
     command: tuple[str, ...] = ()
     capacity: Capacity = DEFAULT_CAPACITY
+    channel: bool = False
+    """It is where people are reached: its mail is posted to them, and nobody joins as it."""
 
 
 class Agent(NamedTuple):
@@ -63,6 +65,7 @@ def encode_card(card: Card) -> dict[str, Json]:
         "workspace": card.workspace,
         "command": list(card.command),
         "capacity": {"limit": card.capacity.limit, "overflow": str(card.capacity.overflow)},
+        "channel": card.channel,
     }
 
 
@@ -94,6 +97,9 @@ def _parse(data: Mapping[str, Json]) -> Card:
     capacity = data.get("capacity")
     if capacity is not None and not isinstance(capacity, Mapping):
         raise Invalid("capacity", capacity, "use an object with limit and overflow")
+    channel = data.get("channel", blank.channel)
+    if not isinstance(channel, bool):
+        raise Invalid("channel", channel, "use true or false")
     card = Card(
         description=_text(data.get("description", ""), "description"),
         capabilities=_texts(data.get("capabilities", ()), "capabilities"),
@@ -108,6 +114,7 @@ def _parse(data: Mapping[str, Json]) -> Card:
         else parse_capacity(
             capacity.get("limit", blank.capacity.limit), capacity.get("overflow", blank.capacity.overflow)
         ),
+        channel=channel,
     )
     texts = (card.description, *card.capabilities, *card.allow_from, *card.allowed_delegates, *card.command)
     if (size := sum(map(len, texts))) > MAX_CARD_CHARS:

@@ -32,6 +32,13 @@ def count(details: Mapping[str, Json], name: str) -> int:
     return value
 
 
+def agree(details: Mapping[str, Json], name: str, expected: str) -> None:
+    """Raise Invalid where an event says something else than follows from those before it."""
+    found = text(details, name)
+    if found != expected:
+        raise Invalid(name, found, f"it would be {expected}")
+
+
 def text_or_none(details: Mapping[str, Json], name: str) -> str | None:
     """Return a text that may be missing."""
     return None if details.get(name) is None else text(details, name)

@@ -197,6 +197,88 @@ UNANSWERABLE_TICKET: Final = Diagnosis(
     "Ask again, `covey archive ID --agent` who owes it, or let --fix close the debts.",
     "closes these debts as forced, with your name in the journal; a gate that waited only for them opens",
 )
+TASK_WITHOUT_MESSAGE: Final = Diagnosis(
+    "task-without-message",
+    Area.TASKS,
+    Severity.ERROR,
+    "The message that handed a task over is gone, and the task is not finished. Nobody can work on it, and whoever"
+    " comes across it fails.",
+    "Restore a backup that has the message, or let --fix give the task up, and hand it over again.",
+    "fails these tasks; who handed them over has to be told by you",
+)
+TASK_UNRECORDED: Final = Diagnosis(
+    "task-unrecorded",
+    Area.TASKS,
+    Severity.ERROR,
+    "A task waits in an inbox, and there is no record of it: nobody can take it.",
+    "Let --fix make the record.",
+    "makes the record from the message and the journal",
+)
+TASK_CLAIM_LOST: Final = Diagnosis(
+    "task-claim-lost",
+    Area.TASKS,
+    Severity.WARNING,
+    "A task is with a session that has ended or never was. No other session can take it up.",
+    "Let --fix let go of it, or `covey cancel ID`.",
+    "lets go of these tasks, and tells who handed them over; the next session of their agents takes them up",
+)
+TASK_OVERDUE: Final = Diagnosis(
+    "task-overdue",
+    Area.TASKS,
+    Severity.NOTICE,
+    "The deadline of a task has passed, and nobody has written that down yet.",
+    "Let --fix do it now, or just go on: whoever is active in the space next does it.",
+    "fails these tasks, and tells those who handed them over and those who have them",
+)
+TASK_UNTOLD: Final = Diagnosis(
+    "task-untold",
+    Area.TASKS,
+    Severity.NOTICE,
+    "The session that worked on a task has ended, and whoever handed the task over has not been told yet.",
+    "Let --fix do it now, or just go on: whoever is active in the space next does it.",
+    "tells those who handed the tasks over",
+)
+QUOTA_EXCEEDED: Final = Diagnosis(
+    "quota-exceeded",
+    Area.TASKS,
+    Severity.WARNING,
+    "An agent has more tasks than its quota allows. Mostly the quota was lowered while they went on. It gets no others"
+    " until it has finished some.",
+    "Raise the quota on its card, or `covey cancel` some of them; `covey tasks` lists them.",
+)
+POST_STUCK: Final = Diagnosis(
+    "post-stuck",
+    Area.CHANNELS,
+    Severity.ERROR,
+    "A post is the next of its conversation, and has no time at which it is tried. It and all behind it would wait for"
+    " ever.",
+    "Let --fix have it tried now.",
+    "has these posts tried now",
+)
+POST_MISSING: Final = Diagnosis(
+    "post-missing",
+    Area.CHANNELS,
+    Severity.WARNING,
+    "A message waits in the inbox of a channel and is not to be posted: it was sent before there was a channel, or the"
+    " post is lost.",
+    "Let --fix have it posted, or put it away with `covey archive ID --agent CHANNEL`.",
+    "makes the posts; they are carried like any other",
+)
+CHANNEL_INCOMPLETE: Final = Diagnosis(
+    "channel-incomplete",
+    Area.CHANNELS,
+    Severity.WARNING,
+    "A channel is known without its URL and secret, which do not travel with an export. Its posts wait.",
+    "`covey channels add NAME --webhook URL` again, or `covey channels remove NAME`.",
+)
+BINDING_DEAD: Final = Diagnosis(
+    "binding-dead",
+    Area.CHANNELS,
+    Severity.WARNING,
+    "A conversation is bound to an agent that is not known, to a session that has ended, or belongs to no channel."
+    " Nobody hears what people say there.",
+    "`covey channels bind NAME CONVERSATION --to AGENT`, or `covey channels unbind NAME CONVERSATION`.",
+)
 JOURNAL_DISAGREES: Final = Diagnosis(
     "journal-disagrees",
     Area.JOURNAL,
@@ -231,5 +313,15 @@ DIAGNOSES: Final = (
     STUCK_OFFER,
     ORPHAN_INBOX,
     UNANSWERABLE_TICKET,
+    TASK_WITHOUT_MESSAGE,
+    TASK_UNRECORDED,
+    TASK_CLAIM_LOST,
+    TASK_OVERDUE,
+    TASK_UNTOLD,
+    QUOTA_EXCEEDED,
+    POST_STUCK,
+    POST_MISSING,
+    CHANNEL_INCOMPLETE,
+    BINDING_DEAD,
     JOURNAL_DISAGREES,
 )

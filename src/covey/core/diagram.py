@@ -5,6 +5,7 @@ from enum import StrEnum
 from typing import TypeVar
 
 from covey.core.delivery import MOVES, DeliveryState
+from covey.core.task import TASK_MOVES, TaskState
 from covey.core.ticket import TICKET_MOVES, TicketState
 
 S = TypeVar("S", bound=StrEnum)
@@ -19,6 +20,11 @@ def delivery_diagram() -> str:
 def ticket_diagram() -> str:
     """Return the diagram of a ticket's states."""
     return _diagram(TICKET_MOVES, TicketState.OPEN)
+
+
+def task_diagram() -> str:
+    """Return the diagram of a task's states."""
+    return _diagram(TASK_MOVES, TaskState.PENDING)
 
 
 def _diagram(table: Mapping[S, Mapping[M, S]], start: S) -> str:

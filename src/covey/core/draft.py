@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import NamedTuple
 
-from covey.core.address import Address, AddressKind
+from covey.core.address import EVERYONE, Address, AddressKind
 from covey.core.errors import HopsExhausted, Invalid, KindRule
 from covey.core.identity import Identity
 from covey.core.ids import MessageId
@@ -46,6 +46,8 @@ def check_kind(draft: Draft) -> None:
         raise KindRule(f"a {draft.kind} never expects a reply", kind=str(draft.kind))
     if draft.kind is Kind.RESPONSE and draft.in_reply_to is None:
         raise KindRule("a response names the request it answers in in_reply_to", kind="response")
+    if draft.kind is Kind.TASK and (len(draft.to) > 1 or EVERYONE in draft.to):
+        raise KindRule("a task goes to one agent", kind="task")
     if not draft.to and draft.in_reply_to is None:
         raise Invalid("recipients", (), "name at least one")
     if not 1 <= len(draft.parts) <= MAX_PARTS:
@@ -87,7 +89,7 @@ def compose(
         expects_reply=draft.expects_reply,
         hops_left=hops_left,
         trace=trace,
-        task=draft.task or (parent.task if parent else None),
+        task=draft.task or (parent.task if parent and draft.kind is not Kind.TASK else None),
         callback=draft.callback or (parent.callback if parent else None),
         deadline=draft.deadline,
         expires_at=draft.expires_at,

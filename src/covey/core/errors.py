@@ -6,6 +6,8 @@ CoveyError
 │   ├── MessageTooLarge     an envelope over the limit
 │   ├── IdReused            a known message id with another content
 │   ├── IllegalMove         a move that the state table does not have
+│   ├── TaskTaken           another session has the task
+│   ├── QuotaFull           the agent has as many tasks as it may have
 │   ├── NotYours            only the recipient, the sender or the operator may do that
 │   ├── IdentityRefused     a wrong secret or token, or a name that needs one
 │   ├── BeyondToken         an agent's token is for that agent's own mail and name
@@ -13,6 +15,9 @@ CoveyError
 │   ├── KindRule            request, response and notify each have their rules
 │   ├── NotAnswered         archiving a request that nobody answered
 │   ├── AlreadyArchived     archiving twice
+│   ├── NotAnApproval       approving or rejecting what asks for no approval
+│   ├── DecisionMissing     answering a request for approval without a decision
+│   ├── AlreadyDecided      deciding otherwise than was decided before
 │   ├── GateClosed          the scope still has debts
 │   ├── LabelAmbiguous      a label that several live sessions carry
 │   ├── SessionEnded        acting for a session that has ended
@@ -20,6 +25,7 @@ CoveyError
 │   ├── ExportDamaged       an export that was cut off, changed, or is none
 │   ├── ExportNewer         an export in a form that only a newer Covey reads
 │   ├── ImportConflict      an export of which something is here already
+│   ├── ProgramNotExecutable  a program that is there and can't be run
 │   └── WouldOverwrite      a file or a space that is there would be written over
 ├── NotFound            what was named is not there
 │   ├── RecipientUnknown    no agent has that name
@@ -30,9 +36,14 @@ CoveyError
 │   ├── SessionUnknown      no session has that id
 │   ├── TicketUnknown       no ticket has that id
 │   ├── OfferUnknown        no offer has that id
+│   ├── TaskUnknown         no task has that id
 │   ├── TokenUnknown        no token has that id
 │   ├── DeliveryUnknown     the message was never delivered to that agent
-│   └── BlobMissing         the content of a file part is gone, or is not what it was
+│   ├── ChannelUnknown      no channel has that name
+│   ├── PostUnknown         no post has that id
+│   ├── ConversationUnbound  nobody listens to what is said in a conversation
+│   ├── BlobMissing         the content of a file part is gone, or is not what it was
+│   └── ProgramNotFound     there is no such program to run
 └── Unavailable         the space can't answer now
     ├── StoreBusy           another process holds the store too long (retry)
     ├── StoreFull           no room on the disk (retry when there is)
@@ -42,6 +53,7 @@ CoveyError
     ├── StoreClosed         used after it was closed
     ├── SpaceInUse          other processes have the space open (retry when they have ended)
     ├── BackupUnusable      a backup that is damaged, or is none
+    ├── LauncherUnavailable  no program can be started or ended now (retry)
     └── ExtraMissing        an optional part of Covey is not installed
 
 `code` is stable: programs may depend on it. `advice` says what to do next.
@@ -130,6 +142,27 @@ class IllegalMove(Rejected):
         super().__init__(f"a {what} that is {state} can't {move}", what=what, state=state, move=move)
 
 
+class TaskTaken(Rejected):
+    code = "task-taken"
+    advice = "Look at the task: another session has it, or took it up after yours."
+
+    def __init__(self, task_id: str, holder: str) -> None:
+        super().__init__(f"task {task_id} is with {holder}", task_id=task_id, holder=holder)
+
+
+class QuotaFull(Rejected):
+    code = "quota-full"
+    advice = "Finish a task first, or raise the quota on the agent's card; the task waits."
+
+    def __init__(self, task_id: str, agent: str, quota: int) -> None:
+        super().__init__(
+            f"{agent} works on as many tasks as its quota of {quota}: task {task_id} waits",
+            task_id=task_id,
+            agent=agent,
+            quota=quota,
+        )
+
+
 class NotYours(Rejected):
     code = "not-yours"
     advice = "Act as the agent it belongs to, or as the operator."
@@ -187,6 +220,36 @@ class AlreadyArchived(Rejected):
 
     def __init__(self, message_id: str) -> None:
         super().__init__(f"message {message_id} is archived already", message_id=message_id)
+
+
+class NotAnApproval(Rejected):
+    code = "not-an-approval"
+    advice = "Answer it with a reply."
+
+    def __init__(self, message_id: str) -> None:
+        super().__init__(f"message {message_id} asks for no approval", message_id=message_id)
+
+
+class DecisionMissing(Rejected):
+    code = "decision-missing"
+    advice = "Approve or reject it; what is only a remark is no response."
+
+    def __init__(self, message_id: str, fault: str = "it has none") -> None:
+        super().__init__(
+            f"the answer to request {message_id} is a decision: {fault}", message_id=message_id, fault=fault
+        )
+
+
+class AlreadyDecided(Rejected):
+    code = "already-decided"
+    advice = "The first decision counts; for another one, approval has to be asked for anew."
+
+    def __init__(self, message_id: str, decision: str, answer: str | None) -> None:
+        super().__init__(
+            f"request {message_id} was {decision} already", message_id=message_id, decision=decision, answer=answer
+        )
+        self.decision = decision
+        self.answer = answer
 
 
 class GateClosed(Rejected):
@@ -263,6 +326,14 @@ class ImportConflict(Rejected):
 
     def __init__(self, what: str, item: str) -> None:
         super().__init__(f"{what} {item} is here already, and did not come with this export", what=what, id=item)
+
+
+class ProgramNotExecutable(Rejected):
+    code = "program-not-executable"
+    advice = "Make it executable, or name the program that runs it (sh FILE, python FILE); nothing has run."
+
+    def __init__(self, command: str, reason: str) -> None:
+        super().__init__(f"{command} can't be run: {reason}", command=command, reason=reason)
 
 
 class RecipientUnknown(NotFound):
@@ -342,6 +413,14 @@ class TokenUnknown(NotFound):
         super().__init__(f"no token {token_id}", token=token_id)
 
 
+class TaskUnknown(NotFound):
+    code = "task-unknown"
+    advice = "A task's id is the id of the message that handed it over; list the tasks."
+
+    def __init__(self, task_id: str) -> None:
+        super().__init__(f"no task {task_id}", task_id=task_id)
+
+
 class DeliveryUnknown(NotFound):
     code = "delivery-unknown"
     advice = "Look at the message's receipt for its deliveries."
@@ -350,12 +429,48 @@ class DeliveryUnknown(NotFound):
         super().__init__(f"message {message_id} was not delivered to {agent}", message_id=message_id, agent=agent)
 
 
+class ChannelUnknown(NotFound):
+    code = "channel-unknown"
+    advice = "List the channels; add one with its name."
+
+    def __init__(self, name: str) -> None:
+        super().__init__(f"no channel has the name {name}", channel=name)
+
+
+class PostUnknown(NotFound):
+    code = "post-unknown"
+    advice = "List the channel's posts; a post's id is that of its delivery."
+
+    def __init__(self, post_id: str) -> None:
+        super().__init__(f"no post {post_id}", post=post_id)
+
+
+class ConversationUnbound(NotFound):
+    code = "conversation-unbound"
+    advice = "Bind the conversation, or the whole channel, to an agent; or say which message it answers."
+
+    def __init__(self, channel: str, conversation: str) -> None:
+        super().__init__(
+            f"nobody listens to {conversation or 'what is said'} on {channel}",
+            channel=channel,
+            conversation=conversation,
+        )
+
+
 class BlobMissing(NotFound):
     code = "blob-missing"
     advice = "Restore the blobs folder from a backup, or ask the sender for the file again."
 
     def __init__(self, digest: str) -> None:
         super().__init__(f"no blob {digest}", digest=digest)
+
+
+class ProgramNotFound(NotFound):
+    code = "program-not-found"
+    advice = "Check its name, or give its whole path; nothing has run."
+
+    def __init__(self, command: str) -> None:
+        super().__init__(f"there is no program {command}", command=command)
 
 
 class StoreBusy(Unavailable):
@@ -427,6 +542,14 @@ class BackupUnusable(Unavailable):
 
     def __init__(self, path: str, reason: str) -> None:
         super().__init__(f"{path} is damaged or is not a backup of Covey: {reason}", path=path, reason=reason)
+
+
+class LauncherUnavailable(Unavailable):
+    code = "launcher-unavailable"
+    advice = "Try again; if it stays so, look at how many processes this user may have."
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(f"programs can't be started or ended now: {reason}", reason=reason)
 
 
 class ExtraMissing(Unavailable):

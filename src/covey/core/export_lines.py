@@ -17,7 +17,12 @@ from covey.core.portable_json import encode_record, kind_of
 from covey.core.times import format_instant
 
 FORMAT: Final = "covey-export"
-VERSION: Final = 1
+VERSION: Final = 2
+"""Of the form that is written. Older ones can be read."""
+
+WITH_TASKS: Final = 2
+"""The first version that has records of tasks, bindings and posts."""
+
 END: Final = "end"
 
 MAX_LINE_BYTES: Final = 128 * 1024 * 1024
@@ -35,6 +40,8 @@ class Header(NamedTuple):
     exported_at: datetime
     program: str
     """The version of Covey that wrote it."""
+    version: int = VERSION
+    """Of the form that it has."""
 
 
 class Summary(NamedTuple):
@@ -89,7 +96,7 @@ class LineWriter:
         return _line(
             {
                 "format": FORMAT,
-                "version": VERSION,
+                "version": header.version,
                 "position": header.position,
                 "exported_at": format_instant(header.exported_at),
                 "program": header.program,

@@ -58,7 +58,7 @@ class ExportReader:
         version = document.get("version")
         if isinstance(version, int) and version > VERSION:
             raise ExportNewer(version, VERSION)
-        if version != VERSION:
+        if not isinstance(version, int) or version < 1:
             raise self._damage(f"version {version} is none that ever was")
         self._checked(line)
         try:
@@ -66,6 +66,7 @@ class ExportReader:
                 natural(document.get("position")),
                 parse_instant(document.get("exported_at")),
                 plain_text(document.get("program")),
+                version,
             )
         except CoveyError as error:
             raise self._damage(error.message) from None

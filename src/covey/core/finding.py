@@ -27,6 +27,8 @@ class Area(StrEnum):
     OFFERS = "offers"
     INBOXES = "inboxes"
     TICKETS = "tickets"
+    TASKS = "tasks"
+    CHANNELS = "channels"
     JOURNAL = "journal"
 
 

@@ -18,6 +18,12 @@ OFFER_LEASE: Final = timedelta(minutes=10)
 UNREGISTERED_WAIT: Final = timedelta(minutes=10)
 """How long mail waits for a session id that nobody has registered."""
 
+POST_LEASE: Final = timedelta(minutes=1)
+"""How long a process has a post that it carries to people, unless it ends first."""
+
+POST_SECONDS: Final = 15.0
+"""How long carrying one post may take; a receiver that has not answered by then is tried again."""
+
 PRESENCE_LEASE: Final = timedelta(seconds=60)
 """How long a session that is known by its heartbeat alone stays live without one."""
 
@@ -53,3 +59,6 @@ MIN_ATTENTION_BUDGET: Final = 2_500
 
 MAX_SHOWN: Final = 64
 """How many messages one turn shows at most."""
+
+TASK_ATTEMPTS: Final = 3
+"""How many sessions may take up a task, one after the other, before it has failed: it may be what ends them."""

@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from covey.core.approval import bare_text
 from covey.core.ids import MessageId, SessionId
 from covey.core.json import Json
 from covey.core.message import Message
@@ -22,12 +23,13 @@ def inbox_subject(session_id: SessionId) -> str:
 
 
 def inbox_message(message: Message, recipient: AgentName) -> dict[str, Json]:
-    """Return a message as its payload for one recipient. A correlation id is there only where the message has one."""
+    """Return a message as its payload for one recipient. A correlation id is there only where the message has one; the
+    body of a request for approval, and of its answer, is their JSON."""
     payload: dict[str, Json] = {
         "from_agent_id": message.sender.agent,
         "from_goal_id": message.sender.session or _own_uuid(message.id),
         "to_agent_id": recipient,
-        "body": message.text,
+        "body": bare_text(message) or message.text,
         "sent_at": format_instant(message.created_at),
     }
     return payload if message.correlation_id is None else {**payload, "correlation_id": message.correlation_id}

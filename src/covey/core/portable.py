@@ -3,13 +3,16 @@
 from enum import StrEnum
 from typing import NamedTuple
 
+from covey.core.binding import Binding
 from covey.core.card import Agent
 from covey.core.delivery import Delivery
 from covey.core.event import Event
 from covey.core.ids import MessageId
 from covey.core.message import Message
 from covey.core.offer import Offer
+from covey.core.post import Post
 from covey.core.session import Session
+from covey.core.task import Task
 from covey.core.ticket import Ticket
 from covey.core.token import Token
 
@@ -30,6 +33,9 @@ class RecordKind(StrEnum):
     MESSAGE = "message"
     TICKET = "ticket"
     DELIVERY = "delivery"
+    TASK = "task"
+    BINDING = "binding"
+    POST = "post"
 
 
 class NumberedAgent(NamedTuple):
@@ -63,5 +69,18 @@ class FiledMessage(NamedTuple):
 
 
 Record = (
-    NumberedAgent | Setting | Token | Event | Session | Offer | PrunedMessages | Blob | FiledMessage | Ticket | Delivery
+    NumberedAgent
+    | Setting
+    | Token
+    | Event
+    | Session
+    | Offer
+    | PrunedMessages
+    | Blob
+    | FiledMessage
+    | Ticket
+    | Delivery
+    | Task
+    | Binding
+    | Post
 )

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from datetime import timedelta
 from typing import Any, Final, NamedTuple, cast
 
+from covey.core.binding import Binding, parse_bound
 from covey.core.capacity import Capacity, parse_capacity
 from covey.core.card import Agent, parse_card
 from covey.core.delivery import Delivery, DeliveryState
@@ -28,8 +29,10 @@ from covey.core.names import parse_agent_name, parse_label, parse_scope, parse_s
 from covey.core.offer import Offer, Presentation
 from covey.core.plain import plain_object
 from covey.core.portable import PrunedMessages, Setting
+from covey.core.post import Post, PostState
 from covey.core.session import Activity, Session, SessionKind
 from covey.core.session_key import parse_session_key
+from covey.core.task import Task, TaskState
 from covey.core.ticket import Ticket, TicketMove, TicketState, Trouble
 from covey.core.times import parse_instant
 from covey.core.token import Token
@@ -211,4 +214,40 @@ DELIVERY: Final = _form(
     grade=member(EvidenceGrade),
     reason=plain_text,
     archived_at=parse_instant,
+)
+TASK: Final = _form(
+    Task,
+    id=parse_message_id,
+    delegator=parse_agent_name,
+    agent=parse_agent_name,
+    state=member(TaskState),
+    created_at=parse_instant,
+    updated_at=parse_instant,
+    delegator_session=parse_session_id,
+    parent=parse_message_id,
+    scope=parse_scope,
+    deadline=parse_instant,
+    claimed_by=parse_session_id,
+    attempt=natural,
+    abandoned_at=parse_instant,
+    is_told=flag,
+    reason=plain_text,
+    progress=parse_message_id,
+    result=parse_message_id,
+    finished_at=parse_instant,
+)
+BINDING: Final = _form(
+    Binding, channel=parse_agent_name, conversation=plain_text, to=parse_bound, bound_at=parse_instant
+)
+POST: Final = _form(
+    Post,
+    id=parse_delivery_id,
+    channel=parse_agent_name,
+    conversation=plain_text,
+    state=member(PostState),
+    created_at=parse_instant,
+    since=parse_instant,
+    next_at=parse_instant,
+    attempts=natural,
+    error=plain_text,
 )

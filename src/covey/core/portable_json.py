@@ -1,7 +1,8 @@
 """Portable records as JSON objects: one shape for each kind, whatever engine they come from.
 
 A field that is not there is None. Instants are texts, spans are whole microseconds, contents of files base64. What
-proves a session and what keeps it alive do not travel: the hash of its secret and its holder.
+proves a session and what keeps it alive do not travel: the hash of its secret and its holder. Nor does who carries a
+post at the moment.
 """
 
 from base64 import b64decode, b64encode
@@ -12,18 +13,23 @@ from hashlib import sha256
 from typing import Final, NamedTuple, cast
 
 from covey.core import portable_forms as forms
+from covey.core.address import Address
+from covey.core.binding import Binding
 from covey.core.capacity import Capacity
 from covey.core.card import Card, encode_card
 from covey.core.delivery import Delivery
 from covey.core.errors import Invalid
 from covey.core.event import Event
 from covey.core.identity import Identity
+from covey.core.ids import MessageId, delivery_message
 from covey.core.json import Json, JsonObject
 from covey.core.offer import Offer
 from covey.core.portable import Blob, FiledMessage, NumberedAgent, PrunedMessages, Record, RecordKind, Setting
 from covey.core.portable_forms import Form, json_object, parse_delivery_id, read_form
+from covey.core.post import Post
 from covey.core.session import Holder, Session
 from covey.core.session_key import SessionKey
+from covey.core.task import Task
 from covey.core.ticket import Ticket
 from covey.core.times import format_instant
 from covey.core.token import Token
@@ -44,6 +50,9 @@ _KINDS: Final[Mapping[type[Record], RecordKind]] = {
     FiledMessage: RecordKind.MESSAGE,
     Ticket: RecordKind.TICKET,
     Delivery: RecordKind.DELIVERY,
+    Task: RecordKind.TASK,
+    Binding: RecordKind.BINDING,
+    Post: RecordKind.POST,
 }
 _FORMS: Final[Mapping[RecordKind, Form]] = {
     RecordKind.SETTING: forms.SETTING,
@@ -52,6 +61,8 @@ _FORMS: Final[Mapping[RecordKind, Form]] = {
     RecordKind.OFFER: forms.OFFER,
     RecordKind.PRUNED: forms.PRUNED,
     RecordKind.TICKET: forms.TICKET,
+    RecordKind.TASK: forms.TASK,
+    RecordKind.BINDING: forms.BINDING,
 }
 """Of the kinds whose records are their fields and nothing else."""
 
@@ -86,10 +97,15 @@ def decode_record(kind: RecordKind, data: JsonObject) -> Record:
         case RecordKind.SESSION:
             return read_form(forms.SESSION, data, holder=Holder(), secret_hash="")
         case RecordKind.DELIVERY:
-            message_id = parse_delivery_id(data.get("id")).rpartition(".")[0]
-            return read_form(forms.DELIVERY, data, message_id=message_id)
+            return read_form(forms.DELIVERY, data, message_id=_message_of(data))
+        case RecordKind.POST:
+            return read_form(forms.POST, data, message_id=_message_of(data))
         case _:
             return read_form(_FORMS[kind], data)
+
+
+def _message_of(data: JsonObject) -> MessageId:
+    return delivery_message(parse_delivery_id(data.get("id")))
 
 
 def _fields(record: NamedTuple) -> dict[str, Json]:
@@ -106,7 +122,7 @@ def _plain(value: object) -> Json:
             return value // _MICROSECOND
         case Card():
             return encode_card(value)
-        case SessionKey() | StrEnum():
+        case SessionKey() | StrEnum() | Address():
             return str(value)
         case Identity() | Capacity():
             return _fields(value)

@@ -13,17 +13,21 @@ class ThreadState(NamedTuple):
 
     messages: int
     waiting: int
-    """Deliveries that an inbox still holds."""
+    """Deliveries that an inbox still holds, or that are still to be posted to people."""
     owed: int
     """Tickets that are not closed."""
     last_at: datetime
     """When the last thing happened to any of it."""
     scopes: frozenset[Scope]
     """What its messages are about; empty where none of them has a scope."""
+    tasks: int = 0
+    """Tasks that were handed over in it."""
+    unfinished: int = 0
+    """Those of them that are not finished, or are a part of one, near or far, that is not, or have such a part."""
 
     @property
     def is_open(self) -> bool:
-        return self.waiting > 0 or self.owed > 0
+        return self.waiting > 0 or self.owed > 0 or self.unfinished > 0
 
     def may_go(self, before: datetime) -> bool:
         """Tell whether nothing of it is open, and nothing has happened to it since `before`."""

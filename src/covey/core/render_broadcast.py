@@ -2,12 +2,13 @@
 
 from typing import Final
 
-from covey.core.attention import Letter, OtherAgent, Pending, Ways, cut_note
+from covey.core.attention import Letter, OtherAgent, Pending, Ways, cut_note, decide_note
 from covey.core.compact import to_json
 from covey.core.json import Json, JsonObject
 from covey.core.message import Kind
 from covey.core.names import AgentName
 from covey.core.render_escape import harmless, one_line
+from covey.core.render_task import conversation_of, do_note, task_entry
 
 TOOL: Final = "broadcast"
 INPUT: Final[JsonObject] = {"synthetic": True}
@@ -75,6 +76,11 @@ def message_entry(letter: Letter, agent: AgentName, ways: Ways) -> JsonObject:
     optional: dict[str, Json] = {
         "kind": None if letter.kind is Kind.NOTIFY else letter.kind,
         "expects_reply": letter.expects_reply,
+        "approval": letter.approval,
+        "decide": decide_note(letter, agent, ways),
+        "task": task_entry(letter),
+        "do": do_note(letter, agent, ways),
+        "conversation": one_line(conversation_of(letter)),
         "scope": one_line(letter.scope or ""),
         "subject": one_line(letter.subject or ""),
         "correlation_id": one_line(letter.correlation_id or ""),

@@ -2,12 +2,13 @@
 
 from collections.abc import Iterator
 
-from covey.core.attention import Letter, Pending, Ways, cut_note
+from covey.core.attention import Letter, Pending, Ways, cut_note, decide_note
 from covey.core.counted import counted
 from covey.core.names import AgentName
 from covey.core.render_broadcast import status_of
 from covey.core.render_escape import harmless, one_line
 from covey.core.render_peers import written_time
+from covey.core.render_task import conversation_of, do_note, task_line
 
 
 def compact_text(pending: Pending) -> str:
@@ -26,7 +27,15 @@ def compact_message(letter: Letter, agent: AgentName, ways: Ways) -> str:
         about.append(f"on {one_line(letter.subject)}")
     if letter.correlation_id:
         about.append(f"correlation {one_line(letter.correlation_id)}")
-    head = " ".join(about) + (", wants an answer" if letter.expects_reply else "")
+    if conversation := conversation_of(letter):
+        about.append(f"for the conversation {one_line(conversation)}")
+    head = " ".join(about) + task_line(letter)
+    if do := do_note(letter, agent, ways):
+        head += f" [{do}]"
+    if decide := decide_note(letter, agent, ways):
+        head += f", wants your approval ({letter.approval}) [{decide}]"
+    elif letter.expects_reply:
+        head += ", wants an answer"
     if note := cut_note(letter, agent, ways):
         head += f" [{note}]"
     return "\n".join([head, *(f"  {line}" for line in harmless(letter.text).split("\n"))])
@@ -39,7 +48,7 @@ def _lines(pending: Pending) -> Iterator[str]:
         yield compact_message(letter, pending.agent, pending.ways)
     if pending.left_out_line:
         yield pending.left_out_line
-    if any(letter.expects_reply for letter in pending.letters):
+    if any(letter.expects_reply and not letter.approval for letter in pending.letters):
         yield pending.how_to_answer
     if pending.others:
         more = f" and {pending.more_others:,} more" if pending.more_others else ""

@@ -3,12 +3,16 @@
 from datetime import UTC
 from typing import Final
 
-from covey.core.attention import Letter, Pending, Ways, cut_note
+from covey.core.attention import Letter, Pending, Ways, cut_note, decide_note
 from covey.core.message import Kind
 from covey.core.names import AgentName
 from covey.core.render_escape import attribute, harmless
+from covey.core.render_task import conversation_of, do_note, task_fields
 
 HEADER: Final = "# PEER MESSAGES"
+
+_TASK: Final = {"id": "task", "agent": "task_of"}
+"""What is told of a task, under names that do not look like the message's own."""
 
 
 def peers_block(pending: Pending) -> str:
@@ -45,6 +49,11 @@ def _attributes(letter: Letter, agent: AgentName, ways: Ways) -> dict[str, str |
         "number": str(letter.number),
         "kind": None if letter.kind is Kind.NOTIFY else letter.kind,
         "expects_reply": "true" if letter.expects_reply else None,
+        "approval": letter.approval,
+        "decide": decide_note(letter, agent, ways),
+        **{_TASK.get(name, name): value for name, value in task_fields(letter).items()},
+        "do": do_note(letter, agent, ways),
+        "conversation": conversation_of(letter),
         "scope": letter.scope,
         "subject": letter.subject,
         "cut": cut_note(letter, agent, ways),

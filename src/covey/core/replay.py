@@ -1,17 +1,19 @@
-"""The replay: what deliveries, tickets and sessions must be if the journal tells the truth."""
+"""The replay: what the records must be if the journal tells the truth."""
 
 from collections.abc import Iterable, Iterator
 
 from covey.core.account import DeliveryAccount, SessionAccount, TicketAccount
 from covey.core.debt import opening
 from covey.core.delivery import MOVES, DeliveryState, Move
-from covey.core.details import count, entries, known, text, text_or_none, texts
+from covey.core.details import agree, count, entries, known, text, text_or_none, texts
 from covey.core.disagreement import Disagreement
 from covey.core.errors import IllegalMove, Invalid
 from covey.core.event import Action, Event
 from covey.core.evidence import EvidenceGrade, better
 from covey.core.ids import DeliveryId, InboxId, MessageId, SessionId, TicketId, delivery_message, inbox_session
 from covey.core.names import AgentName
+from covey.core.replay_channels import ChannelReplay
+from covey.core.replay_tasks import TaskReplay
 from covey.core.ticket import TICKET_MOVES, TicketMove, TicketState, Trouble
 
 
@@ -30,7 +32,14 @@ class Replay:
         self.absent: dict[MessageId, Disagreement] = {}
         """The messages that an offer showed and no event tells of: a fault, unless they were pruned."""
         self.faults: list[Disagreement] = []
+        self._tasks = TaskReplay()
+        self.tasks = self._tasks.tasks
+        channels = ChannelReplay()
+        self.posts = channels.posts
+        self.bound = channels.bound
         self._steps = {
+            **self._tasks.steps,
+            **channels.steps,
             Action.AGENT_REGISTERED: self._registered,
             Action.SESSION_JOINED: self._joined,
             Action.SESSION_ENDED: self._ended,
@@ -77,6 +86,7 @@ class Replay:
             account = DeliveryAccount(message_id, inbox, self._owner(inbox), DeliveryState(text(line, "state")))
             copies[DeliveryId(text(line, "id"))] = account
         tickets = texts(event.details, "tickets")
+        self._tasks.sent(event)
         self.deliveries.update(copies)
         self.messages[message_id] = list(copies)
         for ticket_id in tickets:
@@ -88,11 +98,11 @@ class Replay:
     def _moved(self, event: Event) -> None:
         delivery_id, account = self._delivery(text(event.details, "delivery"))
         move = Move(text(event.details, "move"))
-        _agree(event, "from", account.state)
+        agree(event.details, "from", account.state)
         state = MOVES[account.state].get(move)
         if state is None:
             raise IllegalMove("delivery", account.state, move)
-        _agree(event, "to", state)
+        agree(event.details, "to", state)
         self.deliveries[delivery_id] = account._replace(state=state)
 
     def _placed(self, event: Event) -> None:
@@ -125,11 +135,11 @@ class Replay:
     def _ticket_moved(self, event: Event) -> None:
         ticket_id, account = self._ticket(event)
         move = TicketMove(text(event.details, "move"))
-        _agree(event, "from", account.state)
+        agree(event.details, "from", account.state)
         state = TICKET_MOVES[account.state].get(move)
         if state is None:
             raise IllegalMove("ticket", account.state, move)
-        _agree(event, "to", state)
+        agree(event.details, "to", state)
         answer = text_or_none(event.details, "answer")
         self.tickets[ticket_id] = TicketAccount(
             state=state,
@@ -185,12 +195,6 @@ class Replay:
 def _does_not_follow(event: Event, found: str) -> Disagreement:
     place = f"{event.position} ({event.action})"
     return Disagreement("event", place, "one that follows from those before", found)
-
-
-def _agree(event: Event, name: str, expected: str) -> None:
-    found = text(event.details, name)
-    if found != expected:
-        raise Invalid(name, found, f"it would be {expected}")
 
 
 def _check_queued(state: DeliveryState, move: str) -> None:

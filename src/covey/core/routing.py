@@ -26,6 +26,8 @@ class RefusalCode(StrEnum):
     CIRCULAR_ROUTE = "circular-route"
     NO_LIVE_SESSION = "no-live-session"
     INBOX_FULL = "inbox-full"
+    OVER_QUOTA = "over-quota"
+    """A task that its agent has no room for, where its card says to reject it."""
 
 
 class Refusal(NamedTuple):
@@ -80,9 +82,11 @@ def places(
     """Return the inboxes that get a copy. `asker` is the session that a response or update is meant for.
 
     notify, request: each live session. response, update: the session that asked, else the oldest live one.
-    task: one delivery with the agent, for one session to claim.
+    task: one delivery with the agent, for one session to claim. A channel is always there: it has no sessions.
     """
     sessions = recipient.sessions
+    if recipient.card.channel:
+        return (parked_inbox(recipient.agent),)
     if not sessions and when_offline is WhenOffline.PARK and recipient.may_park:
         return (parked_inbox(recipient.agent),)
     if not sessions:

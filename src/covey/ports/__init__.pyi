@@ -3,6 +3,7 @@ from covey.ports.blobs import BlobUpkeep as BlobUpkeep
 from covey.ports.clock import Clock as Clock
 from covey.ports.clock import Ids as Ids
 from covey.ports.files import Files as Files
+from covey.ports.launcher import Launcher as Launcher
 from covey.ports.ledger import MessageFilter as MessageFilter
 from covey.ports.pages import Pages as Pages
 from covey.ports.presence import Liveness as Liveness
@@ -12,5 +13,6 @@ from covey.ports.store import Operation as Operation
 from covey.ports.store import Store as Store
 from covey.ports.store import Survives as Survives
 from covey.ports.store import Transaction as Transaction
+from covey.ports.tasks import TaskFilter as TaskFilter
 from covey.ports.views import Views as Views
 from covey.ports.wakeups import Wakeups as Wakeups

@@ -27,6 +27,8 @@ class Removed(NamedTuple):
     tickets: int = 0
     offers: int = 0
     events: int = 0
+    tasks: int = 0
+    posts: int = 0
 
 
 class Holdings(Protocol):
@@ -71,8 +73,9 @@ class Pruned(Protocol):
         ...
 
     async def remove(self, message_ids: Sequence[MessageId]) -> Removed:
-        """Remove messages with their deliveries, their tickets and the events that name them; keep their ids. A
-        LookupError where one is not there, or something of it is open."""
+        """Remove messages with their deliveries and posts, their tickets, their tasks and the events that name them;
+        keep their ids. A LookupError where one is not there, or something of it is open: a delivery that waits, or
+        a post of one that is pending, a ticket that is not closed, a task that is not finished."""
         ...
 
     async def remove_offers(self, after: int, limit: int) -> tuple[Removed, int | None]:

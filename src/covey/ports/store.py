@@ -8,7 +8,9 @@ from covey.core.ids import Topic
 from covey.ports.directory import Agents, Sessions, Settings, Tokens
 from covey.ports.journal import Journal
 from covey.ports.ledger import Deliveries, Inboxes, Messages, Offers, Tickets
+from covey.ports.posts import Bindings, Posts
 from covey.ports.pruning import Holdings, Pruned
+from covey.ports.tasks import Tasks
 
 T = TypeVar("T")
 
@@ -60,6 +62,12 @@ class Transaction(Protocol):
     def offers(self) -> Offers: ...
     @property
     def tickets(self) -> Tickets: ...
+    @property
+    def tasks(self) -> Tasks: ...
+    @property
+    def posts(self) -> Posts: ...
+    @property
+    def bindings(self) -> Bindings: ...
     @property
     def journal(self) -> Journal: ...
     @property

@@ -4,12 +4,15 @@ from collections.abc import Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from typing import Generic, NamedTuple, Protocol, TypeVar
 
+from covey.core.binding import Binding
 from covey.core.delivery import Delivery
 from covey.core.event import Event
 from covey.core.ids import MessageId
 from covey.core.offer import Offer
 from covey.core.portable import FiledMessage, NumberedAgent, RecordKind, Setting
+from covey.core.post import Post
 from covey.core.session import Session
+from covey.core.task import Task
 from covey.core.ticket import Ticket
 from covey.core.token import Token
 
@@ -77,6 +80,18 @@ class View(Protocol):
 
     async def deliveries(self, after: int, limit: int) -> Sequence[Delivery]:
         """Return deliveries; their seq is their place."""
+        ...
+
+    async def tasks(self, after: int, limit: int) -> Sequence[Placed[Task]]:
+        """Return tasks, finished or not."""
+        ...
+
+    async def bindings(self) -> Sequence[Binding]:
+        """Return every binding, by channel, then by conversation."""
+        ...
+
+    async def posts(self, after: int, limit: int) -> Sequence[Placed[Post]]:
+        """Return posts, done with or not."""
         ...
 
 

@@ -17,11 +17,13 @@ from covey.ports.clock import Ids
 from covey.ports.presence import Liveness
 from covey.services.act import Act, shift
 from covey.services.answers import apply_answer, apply_question_back, debts_of, is_due, settle_answered
+from covey.services.decisions import check_decision
 from covey.services.filing import file
 from covey.services.notices import report_trouble, report_unauthorized
 from covey.services.policies import TELL_UNAUTHORIZED, is_on
 from covey.services.recipients import SendPolicy, Unregistered, introduce, recipients
 from covey.services.steady import SteadyLiveness
+from covey.services.task_opening import open_task, task_refusal
 
 
 class Acceptance:
@@ -45,11 +47,14 @@ class Acceptance:
         liveness = SteadyLiveness(self._liveness)
         # A sender that nobody knew becomes known, so that it can be answered.
         sender = await act.tx.agents.get(message.sender.agent) or await introduce(act, message.sender.agent)
+        if answered is not None:
+            await check_decision(act, message, answered)
         debts = await debts_of(act, message) if answered is not None else ()
         is_reply = answered is not None and message.trace == answered.trace
         deliveries: list[Delivery] = []
         tickets: list[Ticket] = []
         unauthorized: list[AgentName] = []
+        channels: list[AgentName] = []
         for recipient in await recipients(act, message.to, message.sender.agent, policy, liveness):
             n = len(deliveries) + 1
             if isinstance(recipient, Unregistered):
@@ -58,17 +63,27 @@ class Acceptance:
                 continue
             due = answered is not None and await is_due(act, message, recipient.agent, debts, answered)
             refused = refusal(message, recipient, sender.card, due, is_reply=is_reply)
+            if refused is None and message.kind is Kind.TASK:
+                refused = await task_refusal(act, recipient)
             lines = (
                 [_line(message, n, recipient.agent, parked_inbox(recipient.agent), act.now, refused)]
                 if refused
                 else await self._deliveries(act, message, recipient, policy, answered, due, n, liveness, evicted)
             )
             deliveries.extend(lines)
+            if recipient.card.channel:
+                channels.append(recipient.agent)
             if refused is not None and refused.code is RefusalCode.NOT_ALLOWED:
                 unauthorized.append(recipient.agent)
             if message.expects_reply:
                 tickets.append(new_ticket(message, recipient.agent, [line.state for line in lines], act.now))
         receipt = await file(act, message, document, deliveries, tickets)
+        if channels:
+            from covey.services.posting import post_all  # here because most mail is not for people
+
+            await post_all(act, message, answered, [copy for copy in deliveries if copy.agent in channels])
+        if message.kind is Kind.TASK:
+            await open_task(act, message, receipt.deliveries[0])
         if answered is not None and _answers(message, answered, deliveries):
             await apply_answer(act, message, closes=policy.closes)
             await settle_answered(act, message, answered)
@@ -98,8 +113,9 @@ class Acceptance:
         number = await act.tx.agents.next_number(recipient.agent)
         lines: list[Delivery] = []
         for offset, inbox in enumerate(inboxes):
-            # What takes the place of an older state needs no room of its own.
-            has_room = due or (supersedes(message) and await _supersede(act, message, inbox))
+            # What takes the place of an older state needs no room of its own. People are told each in its conversation.
+            replaces = supersedes(message) and not recipient.card.channel
+            has_room = due or (replaces and await _supersede(act, message, inbox))
             refused = None
             if not has_room:
                 capacity = _capacity(recipient, inbox)

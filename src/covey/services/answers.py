@@ -58,7 +58,9 @@ async def _settle_copies(act: Act, request: MessageId, debtor: AgentName, answer
 
 async def settle_answered(act: Act, message: Message, answered: Message) -> None:
     """A reply handles what it replies to, also where nobody owed one: the copy of the sender's own session, else all of
-    its agent's."""
+    its agent's. A task is handled when it is finished: what is said about it before is a remark."""
+    if answered.kind is Kind.TASK:
+        return
     copies = [c for c in await act.tx.deliveries.of_message(answered.id) if c.agent == message.sender.agent]
     own = [copy for copy in copies if copy.session is not None and copy.session == message.sender.session]
     for copy in own or copies:

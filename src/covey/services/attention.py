@@ -4,24 +4,30 @@ from collections.abc import Collection, Sequence
 from datetime import datetime
 from typing import NamedTuple
 
-from covey.core.attention import LeftOut, Letter, OtherAgent, Pending, Rank, Terms, check_terms
+from covey.core.approval import requested
+from covey.core.attention import LeftOut, Letter, OtherAgent, Pending, Rank, TaskNote, Terms, check_terms
 from covey.core.attention_body import body_of
 from covey.core.attention_fit import fit_letters, fit_others
 from covey.core.attention_order import in_order, newest_states, rank_of
+from covey.core.attention_task import PROGRESS_CHARS, about_task, task_note
 from covey.core.delivery import WAITING, Delivery, DeliveryState, Move, state_at
 from covey.core.identity import Identity
-from covey.core.ids import InboxId
+from covey.core.ids import InboxId, inbox_topic, parked_inbox, session_inbox
 from covey.core.message import Kind, Message, asks_something
 from covey.core.names import RESERVED, AgentName
 from covey.core.session import Session
-from covey.ports.clock import Clock, Ids
-from covey.ports.presence import Liveness
+from covey.core.task import Task, TaskState
+from covey.ports.clock import Clock
 from covey.ports.store import Store, Transaction
 from covey.services.act import Act, shift
-from covey.services.directory import agents_now
+from covey.services.claims import take_parked
+from covey.services.directory import AgentView, agents_now
 from covey.services.known import known_agent, known_message, own_session
 from covey.services.offers import make_offer, shown_states
+from covey.services.open_tasks import NO_TASKS, OpenTasks, fit_tasks, open_tasks, parked_copies
+from covey.services.task_moves import Desk
 from covey.services.upkeep import Upkeep
+from covey.services.waiting import Waiting
 
 
 class Choice(NamedTuple):
@@ -29,77 +35,118 @@ class Choice(NamedTuple):
 
     pending: Pending
     deliveries: Sequence[Delivery]
-    """Those of the letters."""
+    """Those of the letters. One that is still parked hands over a task that no session has."""
     outdated: Sequence[tuple[Delivery, Delivery]]
     """What is not shown because it tells an older state, each with the newer one."""
 
 
+class Seen(NamedTuple):
+    """What a look found."""
+
+    choice: Choice
+    has_tasks: bool
+    """Whether there are tasks that wait to be taken, or to be ended."""
+
+
 class Attention:
-    def __init__(self, store: Store, clock: Clock, ids: Ids, liveness: Liveness, upkeep: Upkeep) -> None:
+    def __init__(self, store: Store, clock: Clock, desk: Desk, upkeep: Upkeep, waiting: Waiting) -> None:
         self._store = store
         self._clock = clock
-        self._ids = ids
-        self._liveness = liveness
+        self._desk = desk
         self._upkeep = upkeep
+        self._waiting = waiting
 
-    async def look(self, actor: Identity, terms: Terms | None = None) -> Pending:
-        """Return what the actor's session would be shown. It changes nothing."""
+    async def look(self, actor: Identity, terms: Terms | None = None, timeout: float = 0.0) -> Pending:
+        """Return what the actor's session would be shown, with the tasks that it would take; where that is no message,
+        wait for one as long as `timeout`. It changes nothing."""
         wanted = check_terms(terms or Terms())
+        topics = [inbox_topic(parked_inbox(actor.agent))]
+        if actor.session is not None:
+            topics.append(inbox_topic(session_inbox(actor.session)))
 
-        async def operation(tx: Transaction) -> Pending:
-            session = await own_session(tx, actor)
-            around = await self._around(tx, session, wanted)
-            return (await _choose(tx, session, around, wanted, self._clock.now())).pending
+        async def look() -> Pending | None:
+            pending = (await self._look(actor, wanted)).choice.pending
+            return pending if pending.letters or timeout <= 0 else None
 
-        return await self._store.read(operation, is_long=True)
+        return await self._waiting.until(topics, look, timeout) or (await self._look(actor, wanted)).choice.pending
 
     async def take(self, actor: Identity, turn: str, terms: Terms | None = None) -> Pending:
-        """Return the same as an offer, to be confirmed or given back; nothing is written where no message waits."""
+        """Return the same as an offer, to be confirmed or given back; nothing is written where nothing waits. Tasks of
+        the agent that no session has are taken as far as they are shown, so that one session alone is shown each."""
         wanted = check_terms(terms or Terms())
-        seen = await self.look(actor, wanted)
-        if not seen.letters:
-            return seen
+        seen = await self._look(actor, wanted)
+        if not seen.choice.deliveries and not seen.has_tasks:
+            return seen.choice.pending
 
         async def operation(tx: Transaction) -> Pending:
             session = await own_session(tx, actor)
             act = Act(tx, actor, self._clock.now())
             await self._upkeep.mend_inbox(act, session.inbox)
+            tasks: Sequence[Task] = ()
+            if seen.has_tasks:
+                tasks = await fit_tasks(act, session.agent, wanted.limit, self._desk, is_to_show=True)
+                await own_session(tx, actor)  # who was told meanwhile may have been found dead
             # Who else is there was found out before: no writer waits for that.
-            choice = await _choose(tx, session, seen, wanted, act.now)
+            choice = await _choose(tx, session, seen.choice.pending, wanted, act.now, tasks)
             if not choice.deliveries:
                 return choice.pending
             for delivery, newer in choice.outdated:
                 await _outdate(act, delivery, newer)
-            offer_id = self._ids.offer_id()
-            await make_offer(act, offer_id, session, choice.deliveries, turn, wanted.presentation, wanted.lease)
+            taken = [await take_parked(act, d, session) if d.is_parked else d for d in choice.deliveries]
+            offer_id = self._desk.ids.offer_id()
+            await make_offer(act, offer_id, session, taken, turn, wanted.presentation, wanted.lease)
             return choice.pending._replace(offer=offer_id)
 
         return await self._store.commit(operation, is_long=True)
 
-    async def _around(self, tx: Transaction, session: Session, terms: Terms) -> Pending:
-        """Return who else is there, and whether the session's agent has said what it does."""
-        views = await agents_now(tx, self._liveness, self._clock.now())
-        others = [OtherAgent(v.name, v.presence, v.status, v.card.description) for v in views if v.sessions]
-        pending = Pending(
-            session.agent,
-            others=tuple(other for other in others if other.name != session.agent),
-            has_announced=(await known_agent(tx, session.agent)).status is not None,
-            presentation=terms.presentation,
-            ways=terms.ways,
-        )
-        return fit_others(pending, terms.budget)
+    async def _look(self, actor: Identity, terms: Terms) -> Seen:
+        async def operation(tx: Transaction) -> Seen:
+            session = await own_session(tx, actor)
+            now = self._clock.now()
+            views = await agents_now(tx, self._desk.liveness, now)
+            found = await _open(tx, session.agent, views, terms, now)
+            around = await _around(tx, session, views, terms)
+            return Seen(await _choose(tx, session, around, terms, now, found.fit), bool(found))
+
+        return await self._store.read(operation, is_long=True)
 
 
-async def _choose(tx: Transaction, session: Session, around: Pending, terms: Terms, now: datetime) -> Choice:
-    """Choose from a session's inbox what fits the budget."""
-    waiting = await _waiting(tx, session.inbox)
+async def _open(
+    tx: Transaction, agent: AgentName, views: Sequence[AgentView], terms: Terms, now: datetime
+) -> OpenTasks:
+    """Return which tasks a session of the agent can take, where its reader has a way to deal with them. An agent
+    without tasks costs one small read."""
+    is_busy = any(view.current_tasks for view in views if view.name == agent)
+    if not terms.ways.task or not (is_busy or await tx.tasks.pending(agent, 1)):
+        return NO_TASKS
+    return await open_tasks(tx, agent, now, terms.limit, is_to_show=True)
+
+
+async def _around(tx: Transaction, session: Session, views: Sequence[AgentView], terms: Terms) -> Pending:
+    """Return who else is there, and whether the session's agent has said what it does."""
+    others = [OtherAgent(v.name, v.presence, v.status, v.card.description) for v in views if v.sessions]
+    pending = Pending(
+        session.agent,
+        others=tuple(other for other in others if other.name != session.agent),
+        has_announced=(await known_agent(tx, session.agent)).status is not None,
+        presentation=terms.presentation,
+        ways=terms.ways,
+    )
+    return fit_others(pending, terms.budget)
+
+
+async def _choose(
+    tx: Transaction, session: Session, around: Pending, terms: Terms, now: datetime, tasks: Sequence[Task]
+) -> Choice:
+    """Choose from a session's inbox, and from tasks that it can take, what fits the budget."""
+    waiting = [*await _waiting(tx, session.inbox), *await parked_copies(tx, tasks, now)]
     states = shown_states(terms.presentation)
     kept, outdated = newest_states([d for d in waiting if state_at(d, now) in states])
     ranks = await _ranks(tx, kept, {*terms.leads, *await _leads(tx, session, waiting)})
     places = in_order(kept, lambda delivery: ranks[delivery.id])[: terms.limit]
-    letters = [letter_of(d, await known_message(tx, d.message_id), ranks[d.id], terms.budget) for d in places]
+    letters = [await _letter(tx, d, ranks[d.id], terms.budget) for d in places]
     asking = sum(asks_something(d.kind, d.expects_reply) for d in kept)
-    whole = around._replace(left_out=LeftOut(len(kept), asking))
+    whole = around._replace(letters=(), left_out=LeftOut(len(kept), asking))
     pending = fit_letters(whole, letters, terms.budget)
     by_id = {delivery.id: delivery for delivery in places}
     return Choice(pending, [by_id[letter.delivery_id] for letter in pending.letters], outdated)
@@ -134,9 +181,19 @@ async def _ranks(tx: Transaction, deliveries: Sequence[Delivery], leads: Collect
     return ranks
 
 
-def letter_of(delivery: Delivery, message: Message, rank: Rank, longest: int) -> Letter:
+async def _letter(tx: Transaction, delivery: Delivery, rank: Rank, longest: int) -> Letter:
+    """Return a delivery as a model is shown it; how far a task is, is looked up."""
+    message = await known_message(tx, delivery.message_id)
+    about = about_task(message)
+    task = None if about is None else await tx.tasks.get(about)
+    note = None if task is None else task_note(task, message, is_taken=not delivery.is_parked)
+    is_progress = note is not None and message.kind is Kind.UPDATE and note.state == TaskState.WORKING
+    return letter_of(delivery, message, rank, min(longest, PROGRESS_CHARS) if is_progress else longest, note)
+
+
+def letter_of(delivery: Delivery, message: Message, rank: Rank, longest: int, task: TaskNote | None = None) -> Letter:
     """Return a delivery as a model is shown it, with at most so many characters of its body."""
-    body = body_of(message)
+    body, request = body_of(message), requested(message)
     return Letter(
         number=delivery.number,
         message_id=message.id,
@@ -151,6 +208,9 @@ def letter_of(delivery: Delivery, message: Message, rank: Rank, longest: int) ->
         scope=message.scope,
         subject=message.subject,
         correlation_id=message.correlation_id,
+        approval=request.type if request else None,
+        task=task,
+        callback=message.callback,
     )
 
 

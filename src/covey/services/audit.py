@@ -12,9 +12,23 @@ from covey.services.audit_books import Books
 from covey.services.audit_listings import agent_faults, inbox_faults, owed_faults, recent_faults, session_faults
 from covey.services.audit_messages import message_faults
 from covey.services.audit_pruned import pruned_faults
+from covey.services.audit_tasks import binding_faults, task_listing_faults
 
 PAGE: Final = 1000
 """How many events are read at a time."""
+
+
+LISTINGS: Final = (
+    inbox_faults,
+    session_faults,
+    agent_faults,
+    owed_faults,
+    task_listing_faults,
+    recent_faults,
+    pruned_faults,
+    binding_faults,
+)
+"""What is looked at once all messages were."""
 
 
 class Audit:
@@ -46,7 +60,7 @@ async def _examine(tx: Transaction, tell: Tell) -> Sequence[Disagreement]:
         found.extend([fault async for fault in message_faults(tx, replay, books, message_id, deliveries)])
         if done % PAGE == 0:
             tell(last + last * done // len(replay.messages), 2 * last)
-    for check in (inbox_faults, session_faults, agent_faults, owed_faults, recent_faults, pruned_faults):
+    for check in LISTINGS:
         found.extend([fault async for fault in check(tx, replay, books)])
     return found
 

@@ -5,8 +5,9 @@ from typing import NamedTuple
 
 from covey.core.consistency import Numbers
 from covey.core.delivery import WAITING, Delivery, DeliveryState
-from covey.core.ids import DeliveryId, InboxId, TicketId
+from covey.core.ids import DeliveryId, InboxId, MessageId, SessionId, TicketId
 from covey.core.names import AgentName, Scope
+from covey.core.task import Task, TaskState
 from covey.core.ticket import Ticket, TicketState
 
 
@@ -16,6 +17,14 @@ class Owed(NamedTuple):
     by: dict[AgentName, set[TicketId]]
     to: dict[AgentName, set[TicketId]]
     scope: dict[Scope, set[TicketId]]
+
+
+class OpenTasks(NamedTuple):
+    """Tasks that are not finished, by who has them or is to have them."""
+
+    pending: dict[AgentName, set[MessageId]]
+    held: dict[AgentName, set[MessageId]]
+    of_session: dict[SessionId, set[MessageId]]
 
 
 class Books:
@@ -28,6 +37,7 @@ class Books:
         self.owed = Owed({}, {}, {})
         self.scopes: set[Scope] = set()
         self.numbers: Numbers = {}
+        self.tasks = OpenTasks({}, {}, {})
 
     def enter_delivery(self, delivery: Delivery) -> None:
         """Count one delivery."""
@@ -47,3 +57,12 @@ class Books:
         self.owed.to.setdefault(ticket.asker, set()).add(ticket.id)
         if ticket.scope is not None:
             self.owed.scope.setdefault(ticket.scope, set()).add(ticket.id)
+
+    def enter_task(self, task: Task) -> None:
+        """Count one task."""
+        if task.is_held:
+            self.tasks.held.setdefault(task.agent, set()).add(task.id)
+        elif task.state is TaskState.PENDING:
+            self.tasks.pending.setdefault(task.agent, set()).add(task.id)
+        if task.claimed_by is not None:
+            self.tasks.of_session.setdefault(task.claimed_by, set()).add(task.id)

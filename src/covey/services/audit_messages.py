@@ -1,9 +1,10 @@
-"""One message under audit: itself, its deliveries and its tickets, against the journal and the rules."""
+"""One message under audit: itself, its deliveries, its tickets and its task, against the journal and the rules."""
 
 from collections.abc import AsyncIterator, Sequence
 
 from covey.core.account import delivery_account, ticket_account
 from covey.core.consistency import copies_faults, debtors_faults, delivery_faults, number_faults, ticket_faults
+from covey.core.delivery import Delivery
 from covey.core.disagreement import Disagreement, differing
 from covey.core.ids import DeliveryId, MessageId
 from covey.core.message import Message
@@ -11,6 +12,7 @@ from covey.core.replay import Replay
 from covey.core.ticket import Ticket
 from covey.ports.store import Transaction
 from covey.services.audit_books import Books
+from covey.services.audit_tasks import message_post_faults, message_task_faults
 
 
 async def message_faults(
@@ -21,7 +23,12 @@ async def message_faults(
     if message is None:
         yield Disagreement("message", message_id, "one, because it was sent", "none")
         return
-    async for fault in _copies(tx, replay, books, message, deliveries):
+    copies = await tx.deliveries.of_message(message.id)
+    async for fault in _copies(tx, replay, books, message, copies, deliveries):
+        yield fault
+    async for fault in message_task_faults(tx, replay, books, message, copies):
+        yield fault
+    async for fault in message_post_faults(tx, replay, copies):
         yield fault
     for ticket in await tx.tickets.of_message(message_id):
         books.enter_ticket(ticket)
@@ -33,9 +40,13 @@ async def message_faults(
 
 
 async def _copies(
-    tx: Transaction, replay: Replay, books: Books, message: Message, deliveries: Sequence[DeliveryId]
+    tx: Transaction,
+    replay: Replay,
+    books: Books,
+    message: Message,
+    copies: Sequence[Delivery],
+    deliveries: Sequence[DeliveryId],
 ) -> AsyncIterator[Disagreement]:
-    copies = await tx.deliveries.of_message(message.id)
     for fault in (
         *differing("deliveries", message.id, list(deliveries), [copy.id for copy in copies]),
         *copies_faults(message, copies),

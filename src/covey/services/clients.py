@@ -16,6 +16,7 @@ from covey.ports.store import Store, Transaction
 from covey.services.directory import FRESH, Directory, JoinRequest
 from covey.services.known import own_session
 from covey.services.offers import shown_states
+from covey.services.open_tasks import open_tasks
 
 FEW = 64
 """So many offered deliveries are looked at for one whose lease has ended."""
@@ -143,8 +144,9 @@ class Clients:
         if await self._store.read(look):
             await self._store.commit(operation)
 
-    async def lacks_mail(self, actor: Identity, presentation: Presentation) -> bool:
-        """Tell whether mail waits that nobody but a server can show to the client's model: it has no hooks."""
+    async def lacks_mail(self, actor: Identity, presentation: Presentation, *, takes_tasks: bool = False) -> bool:
+        """Tell whether mail waits that nobody but a server can show to the client's model: it has no hooks. Where the
+        model takes tasks, those that wait for a session count too."""
 
         async def operation(tx: Transaction) -> bool:
             session = await own_session(tx, actor)
@@ -154,7 +156,9 @@ class Clients:
                 return True
             offered = await tx.inboxes.waiting(session.inbox, {DeliveryState.OFFERED}, limit=FEW)
             now = self._clock.now()
-            return any(state_at(delivery, now) is DeliveryState.QUEUED for delivery in offered)
+            if any(state_at(delivery, now) is DeliveryState.QUEUED for delivery in offered):
+                return True
+            return takes_tasks and bool(await open_tasks(tx, session.agent, now, 1, is_to_show=True))
 
         return await self._store.read(operation)
 

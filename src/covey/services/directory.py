@@ -129,6 +129,8 @@ class Directory:
             check_as(self._holder, name, "join as")
         act = Act(tx, Identity(name, minted.session_id, grade), now)
         agent = await tx.agents.get(name)
+        if agent is not None and agent.card.channel:
+            raise IdentityRefused(f"{name} is a channel: people are reached there, and nobody joins as it")
         if agent is None or (wish.card is not None and wish.card != agent.card):
             agent = await enrol(act, name, wish.card or Card())
         live = await live_sessions(act, name, self._liveness)
@@ -247,7 +249,8 @@ class Directory:
         async def operation(tx: Transaction) -> AgentView:
             agent = await known_agent(tx, name)
             now = self._clock.now()
-            return view_of(agent, [s for s in await tx.sessions.of_agent(name) if is_live(s, self._liveness, now)])
+            live = [s for s in await tx.sessions.of_agent(name) if is_live(s, self._liveness, now)]
+            return view_of(agent, live, [task.id for task in await tx.tasks.held(name) if task.is_active])
 
         return await self._store.read(operation)
 
@@ -293,12 +296,16 @@ async def agents_now(tx: Transaction, liveness: Liveness, now: datetime) -> Sequ
     for session in await tx.sessions.current():
         if is_live(session, liveness, now):
             sessions.setdefault(session.agent, []).append(session)
-    return [view_of(agent, sessions.get(agent.name, ())) for agent in await tx.agents.all()]
+    tasks: dict[AgentName, list[str]] = {}
+    for task in await tx.tasks.all_held():
+        if task.is_active:
+            tasks.setdefault(task.agent, []).append(task.id)
+    return [view_of(agent, sessions.get(agent.name, ()), tasks.get(agent.name, ())) for agent in await tx.agents.all()]
 
 
-def view_of(agent: Agent, sessions: Sequence[Session]) -> AgentView:
-    """Return how an agent with these live sessions looks."""
-    busy = any(session.activity is Activity.BUSY for session in sessions)
+def view_of(agent: Agent, sessions: Sequence[Session], tasks: Sequence[str] = ()) -> AgentView:
+    """Return how an agent with these live sessions and tasks looks."""
+    busy = bool(tasks) or any(session.activity is Activity.BUSY for session in sessions)
     return AgentView(
         name=agent.name,
         card=agent.card,
@@ -307,6 +314,7 @@ def view_of(agent: Agent, sessions: Sequence[Session]) -> AgentView:
         sessions=tuple(sessions),
         registered_at=agent.registered_at,
         last_seen_at=max((session.seen_at for session in sessions), default=None),
+        current_tasks=tuple(tasks),
     )
 
 

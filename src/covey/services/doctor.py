@@ -9,10 +9,12 @@ from covey.core.finding import Area, Examination, Finding
 from covey.core.identity import Identity
 from covey.ports.checkup import Checkup, Tell
 from covey.services.audit import Audit
+from covey.services.doctor_channels import ChannelsCheckup
 from covey.services.doctor_inboxes import InboxesCheckup
 from covey.services.doctor_journal import JournalCheckup
 from covey.services.doctor_offers import OffersCheckup
 from covey.services.doctor_sessions import SessionsCheckup
+from covey.services.doctor_tasks import TasksCheckup
 from covey.services.doctor_tickets import TicketsCheckup
 from covey.services.space import Ports
 from covey.services.upkeep import Upkeep
@@ -29,6 +31,8 @@ RECORD_AREAS: Final = (
     Area.OFFERS,
     Area.INBOXES,
     Area.TICKETS,
+    Area.TASKS,
+    Area.CHANNELS,
     Area.JOURNAL,
 )
 """What can be looked at only where the records can be read."""
@@ -83,11 +87,14 @@ class Doctor:
 def record_checkups(ports: Ports) -> Sequence[Checkup]:
     """Return what examines the records of a space."""
     store, clock, liveness = ports.store, ports.clock, ports.liveness
+    upkeep = Upkeep(store, clock, ports.ids, liveness)
     return (
-        SessionsCheckup(store, clock, liveness, Upkeep(store, clock, ports.ids, liveness)),
+        SessionsCheckup(store, clock, liveness, upkeep),
         OffersCheckup(store, clock),
         InboxesCheckup(store, clock, liveness),
         TicketsCheckup(store, clock),
+        TasksCheckup(store, clock, upkeep),
+        ChannelsCheckup(store, clock),
         JournalCheckup(Audit(store)),
     )
 

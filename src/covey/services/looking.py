@@ -8,7 +8,7 @@ from covey import ports
 from covey.core.delivery import WAITING, Delivery, DeliveryState, state_at
 from covey.core.ids import InboxId, parked_inbox
 from covey.core.message import Kind, Message
-from covey.core.names import AgentName, Scope
+from covey.core.names import OPERATOR, AgentName, Scope
 from covey.services.known import known_agent, known_message
 
 PAGE: Final = 64
@@ -55,10 +55,11 @@ class Looking:
 
     async def peek(self, agent: AgentName, wanted: InboxFilter | None = None, limit: int = 1000) -> Sequence[Item]:
         """Return what waits for an agent, parked or with any of its sessions, by seq. One that is not known is
-        RecipientUnknown."""
+        RecipientUnknown; the operator has an inbox before anyone has written to it."""
 
         async def operation(tx: "ports.Transaction") -> Sequence[Item]:
-            await known_agent(tx, agent)
+            if agent != OPERATOR:
+                await known_agent(tx, agent)
             inboxes = [parked_inbox(agent), *(session.inbox for session in await tx.sessions.of_agent(agent))]
             return await self._items(tx, inboxes, wanted or InboxFilter(), 0, limit)
 

@@ -1,6 +1,7 @@
 """Mail: sending, receipts, settling and withdrawing."""
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from covey.core.authority import check_sender
 from covey.core.delivery import WAITING, Delivery, DeliveryState, Move, state_at
@@ -9,36 +10,48 @@ from covey.core.errors import BlobMissing, CoveyError, DeliveryUnknown, IdReused
 from covey.core.evidence import EvidenceGrade
 from covey.core.identity import THE_SPACE, Grade, Identity
 from covey.core.ids import MessageId, message_topic, ticket_id
-from covey.core.message import Message
+from covey.core.message import Kind, Message
 from covey.core.parts import FilePart
 from covey.core.receipt import Progress, Receipt, progress
 from covey.core.ticket import TicketMove, TicketState
 from covey.core.wire import encode
 from covey.ports.blobs import Blobs
-from covey.ports.clock import Clock, Ids
+from covey.ports.clock import Clock
 from covey.ports.store import Store, Transaction
 from covey.services.acceptance import Acceptance
 from covey.services.act import Act, shift, shift_ticket
 from covey.services.known import check_not_pruned, known_message, own_session
 from covey.services.leases import lapse
 from covey.services.recipients import SendPolicy
+from covey.services.task_moves import Desk, cancel_task
 from covey.services.waiting import Waiting
 from covey.services.warning import warn
 
 
+class Sent(NamedTuple):
+    """A message that was accepted, and its receipt."""
+
+    receipt: Receipt
+    message: Message
+
+
 class Mail:
     def __init__(
-        self, store: Store, clock: Clock, ids: Ids, blobs: Blobs, acceptance: Acceptance, waiting: Waiting
+        self, store: Store, clock: Clock, desk: Desk, blobs: Blobs, acceptance: Acceptance, waiting: Waiting
     ) -> None:
         self._store = store
         self._clock = clock
-        self._ids = ids
+        self._desk = desk
         self._blobs = blobs
         self._acceptance = acceptance
         self._waiting = waiting
 
     async def send(self, draft: Draft, actor: Identity, policy: SendPolicy) -> Receipt:
         """Accept a message: when this returns it is durable. The same id again returns the same receipt."""
+        return (await self.post(draft, actor, policy)).receipt
+
+    async def post(self, draft: Draft, actor: Identity, policy: SendPolicy) -> Sent:
+        """Do the same, and return the message too: as it is now composed, where it was sent before."""
         for part in draft.parts:
             if isinstance(part, FilePart) and not await self._blobs.has(part.digest):
                 raise BlobMissing(part.digest)
@@ -50,8 +63,8 @@ class Mail:
             repeated = await self._store.read(lambda tx: _repeated_alone(tx, draft, actor))
             if repeated is None:
                 raise
-            return repeated
-        message = compose(draft, actor, draft.id or self._ids.message_id(now), now, answered, relayed)
+            return Sent(repeated, await self.message(repeated.message_id))
+        message = compose(draft, actor, draft.id or self._desk.ids.message_id(now), now, answered, relayed)
         document = encode(message)
 
         evicted: list[Delivery] = []
@@ -66,10 +79,12 @@ class Mail:
                 await own_session(tx, actor)
             return await self._acceptance.accept(Act(tx, actor, now), message, document, policy, answered, evicted)
 
+        if draft.kind is Kind.TASK:  # a task is somebody's: it can't wait for a session that nobody knows
+            policy = policy._replace(may_await_session=False)
         receipt = await self._store.commit(operation)
         for victim in evicted:
             warn("message %s was evicted from %s, which was full", victim.message_id, victim.inbox)
-        return receipt
+        return Sent(receipt, message)
 
     async def receipt(self, message_id: MessageId) -> Receipt:
         """Return what has become of a message so far."""
@@ -102,7 +117,9 @@ class Mail:
         async def operation(tx: Transaction) -> None:
             message = await known_message(tx, message_id)
             copies = await tx.deliveries.of_message(message_id)
-            mine = [copy for copy in copies if copy.agent == actor.agent or actor.is_operator]
+            mine = [copy for copy in copies if copy.agent == actor.agent]
+            if not mine and actor.is_operator:
+                mine = [*copies]
             if not mine:
                 raise not_for(message, copies, actor, "settle")
             act = Act(tx, actor, self._clock.now())
@@ -139,6 +156,8 @@ class Mail:
                     and all(copy.is_terminal and not copy.has_arrived for copy in after if copy.agent == agent)
                 ):
                     await shift_ticket(act, ticket, TicketMove.WITHDRAW)
+            if message.kind is Kind.TASK:
+                await cancel_task(act, message_id, self._desk, "its message was withdrawn")
             return Receipt(message_id, tuple(after))
 
         return await self._store.commit(operation)

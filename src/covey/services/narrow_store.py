@@ -15,10 +15,13 @@ from covey.core.ids import Topic
 from covey.ports.directory import Agents, Sessions, Settings, Tokens
 from covey.ports.journal import EventFilter, Journal
 from covey.ports.ledger import Deliveries, Inboxes, Messages, Offers, Tickets
+from covey.ports.posts import Bindings, Posts
 from covey.ports.pruning import Holdings, Pruned
 from covey.ports.store import Capabilities, Operation, Store, Transaction
+from covey.ports.tasks import Tasks
 from covey.services.narrow_journal import NarrowJournal
 from covey.services.narrow_ledger import NarrowDeliveries, NarrowInboxes, NarrowMessages
+from covey.services.narrow_tasks import NarrowTasks
 from covey.services.narrow_tickets import NarrowTickets
 
 T = TypeVar("T")
@@ -100,12 +103,24 @@ class NarrowView(_Around):
         return NarrowTickets(self._tx, self._holder)
 
     @property
+    def tasks(self) -> Tasks:
+        return NarrowTasks(self._tx, self._holder)
+
+    @property
     def journal(self) -> Journal:
         return NarrowJournal(self._tx, self._holder)
 
     @property
     def offers(self) -> Offers:
         raise BeyondToken(self._holder.agent, "look through offers")
+
+    @property
+    def posts(self) -> Posts:
+        raise BeyondToken(self._holder.agent, "look through posts")
+
+    @property
+    def bindings(self) -> Bindings:
+        raise BeyondToken(self._holder.agent, "look through bindings")
 
     @property
     def holdings(self) -> Holdings:
@@ -138,6 +153,18 @@ class _InOwnName(_Around):
     @property
     def holdings(self) -> Holdings:
         return self._tx.holdings
+
+    @property
+    def posts(self) -> Posts:
+        return self._tx.posts
+
+    @property
+    def bindings(self) -> Bindings:
+        return self._tx.bindings
+
+    @property
+    def tasks(self) -> Tasks:
+        return self._tx.tasks
 
     @property
     def journal(self) -> Journal:

@@ -1,12 +1,15 @@
 """Notices: the space tells a sender what became of its message. They pass every rule and spend nobody's hops."""
 
+from typing import NamedTuple
+
 from covey.core.address import Address, AddressKind
 from covey.core.delivery import Delivery, DeliveryState
-from covey.core.identity import THE_SPACE
-from covey.core.ids import delivery_id, parked_inbox
-from covey.core.message import Kind, Message
+from covey.core.identity import THE_SPACE, Identity
+from covey.core.ids import SessionId, delivery_id, parked_inbox
+from covey.core.message import Kind, Message, TaskRef
 from covey.core.names import AgentName
 from covey.core.parts import DataPart, Part, TextPart
+from covey.core.post import Post
 from covey.core.ticket import Ticket, Trouble
 from covey.core.wire import encode
 from covey.ports.clock import Ids
@@ -48,44 +51,74 @@ async def report_unauthorized(act: Act, message: Message, recipient: AgentName, 
     await _notify_sender(act, message, (TextPart(text), data), ids, liveness)
 
 
+async def report_unposted(act: Act, message: Message, post: Post, ids: Ids, liveness: Liveness) -> None:
+    """Tell a sender that its message could not be posted to people, and why."""
+    text = f"Your message to {post.channel} could not be posted: {post.error}. It stays in the inbox of {post.channel}."
+    data = DataPart({"post": post.id, "state": str(post.state), "attempts": post.attempts, "error": post.error})
+    await _notify_sender(act, message, (TextPart(text), data), ids, liveness)
+
+
 async def _notify_sender(act: Act, about: Message, parts: tuple[Part, ...], ids: Ids, liveness: Liveness) -> None:
     """Put a notice about a message into its sender's inbox: the session's that sent it, where it is live."""
-    agent = about.sender.agent
-    if await act.tx.agents.get(agent) is None:
-        return
-    live = await live_sessions(act, agent, liveness)
+    if await act.tx.agents.get(about.sender.agent) is not None:
+        await tell_of(act, about, Told(about.sender.agent, about.sender.session, parts), THE_SPACE, ids, liveness)
+
+
+class Told(NamedTuple):
+    """What an agent is told of a message: who of its sessions, if it is live, and what."""
+
+    agent: AgentName
+    session: SessionId | None
+    parts: tuple[Part, ...]
+    task: TaskRef | None = None
+
+
+async def tell_of(act: Act, about: Message, told: Told, sender: Identity, ids: Ids, liveness: Liveness) -> Message:
+    """File an update about a message and return it. It passes every rule and spends no hops. One about a task has no
+    subject: an update of one task never takes the place of an update of another."""
+    live = await live_sessions(act, told.agent, liveness)
     inbox = next(
-        (session.inbox for session in live if session.id == about.sender.session),
-        live[0].inbox if live else parked_inbox(agent),
+        (session.inbox for session in live if session.id == told.session),
+        live[0].inbox if live else parked_inbox(told.agent),
     )
-    notice = Message(
+    update = Message(
         id=ids.message_id(act.now),
         kind=Kind.UPDATE,
-        sender=THE_SPACE,
-        to=(Address(AddressKind.AGENT, agent),),
-        parts=parts,
+        sender=sender,
+        to=(Address(AddressKind.AGENT, told.agent),),
+        parts=told.parts,
         created_at=act.now,
         thread=about.thread,
         root=about.root,
-        subject=about.subject,
+        subject=None if told.task else about.subject,
         scope=about.scope,
         cause=about.id,
         in_reply_to=about.id,
+        correlation_id=about.correlation_id if told.task else None,
         hops_left=about.hops_left,
         trace=about.trace,
+        task=told.task,
+        callback=about.callback if told.task else None,
+        traceparent=about.traceparent if told.task else None,
     )
     delivery = Delivery(
-        id=delivery_id(notice.id, 1),
-        message_id=notice.id,
+        id=delivery_id(update.id, 1),
+        message_id=update.id,
         inbox=inbox,
-        agent=agent,
+        agent=told.agent,
         state=DeliveryState.QUEUED,
-        kind=notice.kind,
-        sender=THE_SPACE.agent,
+        kind=update.kind,
+        sender=sender.agent,
         expects_reply=False,
         updated_at=act.now,
-        number=await act.tx.agents.next_number(agent),
-        scope=notice.scope,
-        subject=notice.subject,
+        number=await act.tx.agents.next_number(told.agent),
+        scope=update.scope,
+        subject=update.subject,
     )
-    await file(act._replace(actor=THE_SPACE), notice, encode(notice), (delivery,), ())
+    await file(act._replace(actor=sender), update, encode(update), (delivery,), ())
+    agent = await act.tx.agents.get(told.agent)
+    if agent is not None and agent.card.channel:
+        from covey.services.posting import post_all  # here because most are not told through one
+
+        await post_all(act, update, about, (delivery,))
+    return update

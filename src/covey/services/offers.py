@@ -14,10 +14,13 @@ from covey.core.limits import OFFER_LEASE
 from covey.core.message import Message, asks_something
 from covey.core.offer import Offer, Presentation
 from covey.core.session import Session
-from covey.ports.clock import Clock, Ids
+from covey.ports.clock import Clock
 from covey.ports.store import Store, Transaction
 from covey.services.act import Act, journal, shift
+from covey.services.claims import take_parked
 from covey.services.known import known_message, own_session
+from covey.services.open_tasks import fit_tasks, parked_copies
+from covey.services.task_moves import Desk
 from covey.services.upkeep import Upkeep
 
 
@@ -36,10 +39,10 @@ class Showing(NamedTuple):
 
 
 class Offers:
-    def __init__(self, store: Store, clock: Clock, ids: Ids, upkeep: Upkeep) -> None:
+    def __init__(self, store: Store, clock: Clock, desk: Desk, upkeep: Upkeep) -> None:
         self._store = store
         self._clock = clock
-        self._ids = ids
+        self._desk = desk
         self._upkeep = upkeep
 
     async def offer(
@@ -53,7 +56,8 @@ class Offers:
         lease: timedelta = OFFER_LEASE,
     ) -> Showing | None:
         """Take what waits in the actor's inbox, oldest first, for one showing; None where there is nothing to show.
-        What another live offer of the session holds is left alone. `wanted` narrows the choice."""
+        What another live offer of the session holds is left alone. Where there is room after that, tasks of the agent
+        that no session has are taken too. `wanted` narrows the choice to deliveries of the inbox."""
 
         async def operation(tx: Transaction) -> Showing | None:
             session = await own_session(tx, actor)
@@ -62,11 +66,19 @@ class Offers:
             states = shown_states(presentation)
             waiting = await tx.inboxes.waiting(session.inbox, states, limit=limit if wanted is None else 10_000)
             chosen = [d for d in waiting if wanted is None or d.id in wanted][:limit]
+            if wanted is None and len(chosen) < limit:
+                chosen += await self._tasks(act, session, limit - len(chosen))
             if not chosen:
                 return None
-            return await make_offer(act, self._ids.offer_id(), session, chosen, turn, presentation, lease)
+            return await make_offer(act, self._desk.ids.offer_id(), session, chosen, turn, presentation, lease)
 
         return await self._store.commit(operation)
+
+    async def _tasks(self, act: Act, session: Session, limit: int) -> Sequence[Delivery]:
+        """Take tasks into the session, and return what hands them over."""
+        tasks = await fit_tasks(act, session.agent, limit, self._desk, is_to_show=True)
+        await own_session(act.tx, act.actor)  # who was told meanwhile may have been found dead
+        return [await take_parked(act, copy, session) for copy in await parked_copies(act.tx, tasks, act.now)]
 
     async def confirm(
         self,

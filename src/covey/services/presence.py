@@ -21,6 +21,7 @@ from covey.core.names import AgentName
 from covey.core.session import Session, SessionKind, lease_holds
 from covey.ports.presence import Liveness
 from covey.services.act import Act, journal, place, shift
+from covey.services.task_release import release_tasks
 
 
 class Leftovers(NamedTuple):
@@ -72,6 +73,7 @@ async def end_session(act: Act, session: Session, reason: str, siblings: Sequenc
     for offer in await act.tx.offers.live_of(session.id):
         await act.tx.offers.put(offer._replace(ended_at=act.now, end_reason=reason))
         await journal(act, Action.OFFER_ENDED, agent=session.agent, offer=offer.id, reason=reason)
+    await release_tasks(act, session)
     while leftover := await act.tx.inboxes.waiting(session.inbox, WAITING):
         for delivery in leftover:
             target = await give_up(act, delivery, session.agent, siblings)

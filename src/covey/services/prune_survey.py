@@ -12,6 +12,7 @@ from covey.core.pruning import ThreadState
 from covey.ports.ledger import MessageFilter
 from covey.ports.pruning import Page
 from covey.ports.store import Store, Transaction
+from covey.ports.tasks import TaskFilter
 
 SCOPES: Final = 100
 """How many scopes are looked at in one read."""
@@ -36,13 +37,14 @@ class Closed(NamedTuple):
     threads: int
     messages: int
     last_at: datetime
+    tasks: int = 0
 
 
 class Why(StrEnum):
     """Why something stays."""
 
     OPEN = "open"
-    """Something in it waits, or is owed."""
+    """Something in it waits, is owed, or is not finished."""
     YOUNG = "young"
     """Something has happened in it lately."""
     ABSENT = "absent"
@@ -62,6 +64,11 @@ class Survey(NamedTuple):
     def messages(self) -> int:
         """How many messages go, or a few less: threads that reach into scopes that stay are not taken out."""
         return sum(closed.messages for closed in self.closed)
+
+    @property
+    def tasks(self) -> int:
+        """How many tasks go, counted in the same way."""
+        return sum(closed.tasks for closed in self.closed)
 
 
 async def survey(store: Store, wanted: Wanted) -> Survey:
@@ -111,7 +118,12 @@ async def _glance(tx: Transaction, scope: Scope, before: datetime) -> datetime |
         return Why.ABSENT
     if newest[0].created_at < before:
         return newest[0].created_at
-    return Why.OPEN if await tx.tickets.owed_in(scope) or await tx.deliveries.unsettled_in(scope) else Why.YOUNG
+    is_open = (
+        await tx.tickets.owed_in(scope)
+        or await tx.deliveries.unsettled_in(scope)
+        or await tx.tasks.find(TaskFilter(scope=scope, is_finished=False), 1)
+    )
+    return Why.OPEN if is_open else Why.YOUNG
 
 
 async def _loose_threads(store: Store, before: datetime) -> Closed | None:
@@ -156,4 +168,5 @@ def _with(closed: Closed, state: ThreadState) -> Closed:
         threads=closed.threads + 1,
         messages=closed.messages + state.messages,
         last_at=max(closed.last_at, state.last_at),
+        tasks=closed.tasks + state.tasks,
     )

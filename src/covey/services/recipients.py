@@ -10,7 +10,7 @@ from covey.core.card import Agent, Card
 from covey.core.errors import RecipientUnknown, SessionUnknown
 from covey.core.event import Action
 from covey.core.ids import SessionId
-from covey.core.names import SPACE, AgentName
+from covey.core.names import OPERATOR, SPACE, AgentName
 from covey.core.routing import Recipient, WhenOffline
 from covey.core.session import Session
 from covey.core.session_key import SessionKey, parse_session_key
@@ -88,10 +88,13 @@ async def _resolve(
 
 
 async def _newcomer(act: Act, name: AgentName, policy: SendPolicy) -> Agent:
-    """Make a name known that was not, where that is wanted; else RecipientUnknown."""
+    """Make a name known that was not, where that is wanted; else RecipientUnknown. The operator can always be
+    written to."""
+    if name == OPERATOR:
+        return await introduce(act, name)
     is_closed = await is_on(act.tx, CLOSED_ROSTER)
     if policy.when_unknown is WhenUnknown.REFUSE or is_closed or name == SPACE:
-        raise RecipientUnknown(name, closest(name, [known.name for known in await act.tx.agents.all()]))
+        raise RecipientUnknown(name, closest(name, {OPERATOR, *[known.name for known in await act.tx.agents.all()]}))
     return await introduce(act, name)
 
 

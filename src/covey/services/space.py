@@ -67,6 +67,12 @@ class Services:
         return self._ports.clock
 
     @late
+    def approvals(self):
+        from covey.services.approvals import Approvals
+
+        return Approvals(self.clock, self._ports.ids, self.mail, self.asks)
+
+    @late
     def asks(self):
         from covey.services.asks import Asks
 
@@ -82,7 +88,7 @@ class Services:
     def attention(self):
         from covey.services.attention import Attention
 
-        return Attention(self._ports.store, self.clock, self._ports.ids, self._ports.liveness, self.upkeep)
+        return Attention(self._ports.store, self.clock, self._desk, self.upkeep, self.waiting)
 
     @late
     def audit(self):
@@ -90,6 +96,13 @@ class Services:
 
         self._check_whole("audit the space")
         return Audit(self._ports.store)
+
+    @late
+    def channels(self):
+        from covey.services.channels import Channels
+
+        self._check_whole("use channels")
+        return Channels(self._ports.store, self.clock, self.mail)
 
     @late
     def claims(self):
@@ -114,6 +127,12 @@ class Services:
         from covey.services.directory import Directory
 
         return Directory(self._ports.store, self.clock, self._ports.ids, self._ports.liveness, self._holder)
+
+    @late
+    def duties(self):
+        from covey.services.duties import Duties
+
+        return Duties(self._ports.store, self.clock, self._desk, self.waiting)
 
     def exports(self, views: "ports.Views"):
         from covey.services.transfer_export import Exports
@@ -152,13 +171,13 @@ class Services:
         from covey.services.mail import Mail
 
         acceptance = Acceptance(self._ports.ids, self._ports.liveness)
-        return Mail(self._ports.store, self.clock, self._ports.ids, self._ports.blobs, acceptance, self.waiting)
+        return Mail(self._ports.store, self.clock, self._desk, self._ports.blobs, acceptance, self.waiting)
 
     @late
     def offers(self):
         from covey.services.offers import Offers
 
-        return Offers(self._ports.store, self.clock, self._ports.ids, self.upkeep)
+        return Offers(self._ports.store, self.clock, self._desk, self.upkeep)
 
     @late
     def policies(self):
@@ -167,11 +186,30 @@ class Services:
         self._check_whole("change settings of the space")
         return Policies(self._ports.store, self.clock)
 
+    @late
+    def posts(self):
+        from covey.services.posts import Posts
+
+        self._check_whole("use channels")
+        return Posts(self._ports.store, self.clock, self._ports.ids, self._ports.liveness)
+
     def prune(self, blobs: "ports.BlobUpkeep", pages: "ports.Pages"):
         from covey.services.prune import Prune
 
         self._check_whole("prune the space")
         return Prune(self._ports.store, self.clock, self.upkeep, self._ports.search, blobs, pages)
+
+    @late
+    def tasks(self):
+        from covey.services.tasks import Tasks
+
+        return Tasks(self._ports.store, self.clock, self._desk, self.mail, self.waiting)
+
+    @late
+    def _desk(self):
+        from covey.services.task_moves import Desk
+
+        return Desk(self._ports.ids, self._ports.liveness)
 
     @late
     def upkeep(self):

@@ -1,5 +1,6 @@
 """One record of an export, set down in another space."""
 
+from covey.core.binding import Binding
 from covey.core.delivery import Delivery
 from covey.core.errors import ImportConflict
 from covey.core.event import Action, Event
@@ -7,13 +8,16 @@ from covey.core.identity import THE_SPACE
 from covey.core.ids import MessageId
 from covey.core.offer import Offer
 from covey.core.portable import Blob, FiledMessage, NumberedAgent, PrunedMessages, Record, Setting
+from covey.core.post import Post, PostState
 from covey.core.session import Session
+from covey.core.task import Task
 from covey.core.ticket import Ticket
 from covey.core.token import Token
 from covey.core.wire import encode
 from covey.ports.store import Transaction
 from covey.services.act import Act, journal
 from covey.services.presence import end_session
+from covey.services.task_release import release_task
 
 LEFT_BEHIND = "its process stayed where it was exported"
 """Why a session that was live there has ended here."""
@@ -50,6 +54,13 @@ async def apply(act: Act, record: Record, offsets: Offsets) -> None:
         case Delivery():
             number = record.number + offsets.get(record.agent or "", 0) if record.number else 0
             await act.tx.deliveries.place(record._replace(seq=0, number=number))
+        case Task():
+            await _task(act, record)
+        case Binding():
+            if await act.tx.bindings.get(record.channel, record.conversation) is None:
+                await act.tx.bindings.put(record)
+        case Post():
+            await _post(act, record)
         case Blob():
             pass
 
@@ -105,3 +116,18 @@ async def _offer(act: Act, offer: Offer) -> None:
     agent = session.agent if session else None
     finding = act._replace(actor=THE_SPACE)
     await journal(finding, Action.OFFER_ENDED, agent=agent, offer=offer.id, reason=LEFT_BEHIND)
+
+
+async def _task(act: Act, task: Task) -> None:
+    """Add a task. What a session had that was live waits for the next one."""
+    await act.tx.tasks.put(task)
+    if task.claimed_by is not None:
+        await release_task(act._replace(actor=THE_SPACE), task, task.claimed_by)
+
+
+async def _post(act: Act, post: Post) -> None:
+    """Add a post. What is to be carried stands behind what its conversation has here."""
+    if post.state is PostState.PENDING:
+        head = await act.tx.posts.head(post.channel, post.conversation)
+        post = post._replace(next_at=post.next_at or act.now if head is None else None)
+    await act.tx.posts.put(post)

@@ -8,6 +8,7 @@ from covey.core.errors import BlobMissing
 from covey.core.export_lines import Header, LineWriter, Summary
 from covey.core.parts import FilePart
 from covey.core.portable import Blob, FiledMessage, PrunedMessages, Record
+from covey.core.private import is_private
 from covey.ports.blobs import Blobs
 from covey.ports.clock import Clock
 from covey.ports.views import Placed, View, Views
@@ -70,7 +71,7 @@ class Export:
         for agent in await view.agents():
             yield agent
         for setting in await view.settings():
-            if not is_progress(setting.name):
+            if not is_progress(setting.name) and not is_private(setting.name):
                 yield setting
         for token in await view.tokens() if self._with_tokens else ():
             yield token
@@ -101,6 +102,12 @@ class Export:
             for delivery in deliveries:
                 yield delivery
             after = deliveries[-1].seq
+        async for task in _all(view.tasks):
+            yield task
+        for binding in await view.bindings():
+            yield binding
+        async for post in _all(view.posts):
+            yield post
 
     async def _messages(self) -> AsyncIterator[Blob | FiledMessage]:
         """Go through the messages, each after the contents of its files, each content once."""

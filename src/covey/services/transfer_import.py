@@ -8,13 +8,13 @@ come, so that a rerun goes on from there, whatever happened to the process.
 from collections.abc import AsyncIterator, Callable, Sequence
 from typing import Final, NamedTuple
 
-from covey.core.delivery import WAITING
+from covey.core.delivery import WAITING, Delivery
 from covey.core.errors import ImportConflict, Unavailable
 from covey.core.event import Action
-from covey.core.export_lines import Summary
+from covey.core.export_lines import WITH_TASKS, Summary
 from covey.core.export_reader import ExportReader
 from covey.core.identity import THE_SPACE, Identity
-from covey.core.ids import JOURNAL_TOPIC
+from covey.core.ids import JOURNAL_TOPIC, DeliveryId
 from covey.core.names import AgentName
 from covey.core.portable import Blob, NumberedAgent, Record
 from covey.core.session import Session
@@ -25,6 +25,7 @@ from covey.ports.presence import Liveness
 from covey.ports.store import Store, Transaction
 from covey.services.act import Act, journal
 from covey.services.presence import adopt, give_up, live_sessions
+from covey.services.task_records import is_task, record_task
 from covey.services.transfer_apply import apply, refuse_known
 from covey.services.transfer_progress import ImportProgress, read_progress, write_progress
 
@@ -71,6 +72,7 @@ class Imports:
             raise checked.conflict
         await self._apply(lines, checked.summary, actor, tell)
         await self._hand_on(checked.left_behind)
+        await self._record_tasks(checked.unrecorded)
         await self._adopt(checked.agents)
         await self._finish(checked.summary, actor)
         return Imported(checked.summary, is_new=True)
@@ -81,13 +83,17 @@ class Imports:
         conflict: ImportConflict | None = None
         agents: list[AgentName] = []
         left_behind: list[Session] = []
+        tasks: list[DeliveryId] = []
         async for batch in _batches(lines, reader):
             count += len(batch)
             tell("checking", count, None)
             agents += [record.agent.name for record in batch if isinstance(record, NumberedAgent)]
             left_behind += [record for record in batch if isinstance(record, Session) and not record.has_ended]
+            tasks += [record.id for record in batch if isinstance(record, Delivery) and is_task(record)]
             conflict = conflict or await self._conflict(batch)
-        return _Checked(reader.end(), conflict, agents, left_behind)
+        summary = reader.end()
+        unrecorded = tasks if summary.header.version < WITH_TASKS else ()
+        return _Checked(summary, conflict, agents, left_behind, unrecorded)
 
     async def _conflict(self, batch: Sequence[Record]) -> ImportConflict | None:
         async def look(tx: Transaction) -> None:
@@ -143,6 +149,20 @@ class Imports:
             while await self._store.commit(operation, is_long=True):
                 pass
 
+    async def _record_tasks(self, deliveries: Sequence[DeliveryId]) -> None:
+        """Make the records of what an older export has only the messages of."""
+        for start in range(0, len(deliveries), BATCH):
+
+            async def operation(
+                tx: Transaction, batch: Sequence[DeliveryId] = deliveries[start : start + BATCH]
+            ) -> None:
+                for delivery_id in batch:
+                    delivery = await tx.deliveries.get(delivery_id)
+                    if delivery is not None and is_task(delivery):
+                        await record_task(tx, delivery)
+
+            await self._store.commit(operation, is_long=True)
+
     async def _adopt(self, agents: Sequence[AgentName]) -> None:
         """Give what is parked to agents that are here at this moment."""
         for name in agents:
@@ -182,6 +202,8 @@ class _Checked(NamedTuple):
     agents: Sequence[AgentName]
     left_behind: Sequence[Session]
     """The sessions that were live."""
+    unrecorded: Sequence[DeliveryId]
+    """The tasks that wait, where the export has no records of them."""
 
 
 async def _batches(lines: Lines, reader: ExportReader) -> AsyncIterator[Sequence[Record]]:

@@ -5,6 +5,7 @@ from typing import Final, NamedTuple
 from covey.core.delivery import WAITING, Delivery, DeliveryState, Move, state_at
 from covey.core.identity import THE_SPACE
 from covey.core.ids import InboxId, ticket_id
+from covey.core.message import Kind
 from covey.core.ticket import Trouble
 from covey.ports.clock import Clock, Ids
 from covey.ports.presence import Liveness
@@ -13,6 +14,7 @@ from covey.services.act import Act, shift
 from covey.services.leases import lapse
 from covey.services.notices import report_trouble
 from covey.services.presence import is_live, live_sessions
+from covey.services.task_moves import Desk, expire_task, mend_tasks
 
 BATCH: Final = 500
 """How many lapsed deliveries one transaction writes down, so that others get their turn."""
@@ -23,6 +25,8 @@ class Tended(NamedTuple):
 
     lapsed: int
     sessions_ended: int
+    tasks: int
+    """How many were past their deadlines, or abandoned and untold."""
 
 
 class Upkeep:
@@ -33,13 +37,16 @@ class Upkeep:
         self._liveness = liveness
 
     async def tend(self) -> Tended:
-        """End dead sessions, return lapsed offers, expire what is out of date. Writes only where there is something
-        to do."""
+        """End dead sessions, return lapsed offers, expire what is out of date, tell of abandoned tasks. Writes only
+        where there is something to do."""
         ended = await self._end_dead_sessions()
         lapsed = 0
         while (batch := await self._lapse_batch()) > 0:
             lapsed += batch
-        return Tended(lapsed, ended)
+        tasks = 0
+        while (batch := await self._task_batch()) > 0:
+            tasks += batch
+        return Tended(lapsed, ended, tasks)
 
     async def mend_inbox(self, act: Act, inbox: InboxId) -> None:
         """Do the same for one inbox, within a transaction that is about to use it."""
@@ -77,6 +84,16 @@ class Upkeep:
 
         return await self._store.commit(operation, is_long=True) if await self._store.read(look) else 0
 
+    async def _task_batch(self) -> int:
+        async def look(tx: Transaction) -> bool:
+            return bool(await tx.tasks.due(self._clock.now(), 1) or await tx.tasks.untold(1))
+
+        async def operation(tx: Transaction) -> int:
+            act = Act(tx, THE_SPACE, self._clock.now())
+            return await mend_tasks(act, BATCH, Desk(self._ids, self._liveness))
+
+        return await self._store.commit(operation, is_long=True) if await self._store.read(look) else 0
+
     async def _mend(self, act: Act, delivery: Delivery) -> None:
         if state_at(delivery, act.now) is delivery.state:
             return
@@ -91,6 +108,8 @@ class Upkeep:
             delivery = await act.tx.deliveries.get(delivery.id) or delivery
         if state is DeliveryState.EXPIRED:
             delivery = await shift(mending, delivery, Move.EXPIRE, "its time had passed")
+            if delivery.kind is Kind.TASK:
+                await expire_task(mending, delivery.message_id, Desk(self._ids, self._liveness))
             await self._report_expiry(mending, delivery)
 
     async def _report_expiry(self, act: Act, delivery: Delivery) -> None:

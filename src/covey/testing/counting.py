@@ -46,6 +46,9 @@ class CountingTransaction:
         self.inboxes = transaction.inboxes
         self.offers = counting(transaction.offers)
         self.tickets = counting(transaction.tickets)
+        self.tasks = counting(transaction.tasks)
+        self.posts = counting(transaction.posts)
+        self.bindings = counting(transaction.bindings)
         self.journal = counting(transaction.journal)
         self.holdings = transaction.holdings
         self.pruned = counting(transaction.pruned)

@@ -7,10 +7,13 @@ from covey.core.ids import session_inbox
 from covey.core.wire import encode
 from covey.ports.store import Transaction
 from covey.testing.records import (
+    a_binding,
     a_delivery,
     a_message,
+    a_post,
     a_session,
     a_session_id,
+    a_task,
     a_ticket,
     a_token,
     an_agent,
@@ -32,6 +35,9 @@ async def write_everything(transaction: Transaction) -> None:
     await transaction.deliveries.place(a_delivery(inbox=_INBOX))
     await transaction.offers.put(an_offer())
     await transaction.tickets.put(a_ticket())
+    await transaction.tasks.put(a_task())
+    await transaction.posts.put(a_post())
+    await transaction.bindings.put(a_binding())
     await transaction.journal.append(an_event())
 
 
@@ -47,10 +53,13 @@ async def read_everything(transaction: Transaction) -> Sequence[object]:
         *await transaction.inboxes.waiting(_INBOX, WAITING),
         await transaction.offers.get(an_offer().id),
         await transaction.tickets.get(a_ticket().id),
+        await transaction.tasks.get(a_task().id),
+        await transaction.posts.get(a_post().id),
+        await transaction.bindings.get(a_binding().channel, a_binding().conversation),
         *await transaction.journal.read(0, 10),
     )
     return tuple(record for record in found if record is not None)
 
 
-EVERYTHING = 10
+EVERYTHING = 13
 """How many records `read_everything` returns where all of it is there."""

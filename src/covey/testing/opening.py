@@ -6,6 +6,7 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import NamedTuple, Protocol, TypeVar, cast
 
 from covey.core.ids import Topic
+from covey.ports.launcher import Launcher
 from covey.ports.presence import Liveness
 from covey.ports.search import Search
 from covey.ports.store import Store
@@ -20,6 +21,7 @@ OpenStore = Callable[[Ring], AbstractAsyncContextManager[Store]]
 
 OpenWakeups = Callable[[], AbstractAsyncContextManager[Wakeups]]
 OpenLiveness = Callable[[], Liveness]
+OpenLauncher = Callable[[], AbstractAsyncContextManager[Launcher]]
 
 
 class Searched(NamedTuple):

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 
 from covey.core.address import parse_address
+from covey.core.binding import Binding
 from covey.core.card import Agent, Card
 from covey.core.delivery import Delivery, DeliveryState
 from covey.core.event import Action, Event
@@ -26,8 +27,10 @@ from covey.core.message import Kind, Message
 from covey.core.names import AgentName, Label, Scope, Subject
 from covey.core.offer import Offer
 from covey.core.parts import TextPart
+from covey.core.post import Post, PostState
 from covey.core.session import Holder, Session, SessionKind
 from covey.core.session_key import SessionKey, main_key
+from covey.core.task import FINISHED, Task, TaskState
 from covey.core.ticket import Ticket, TicketState
 from covey.core.token import Token
 from covey.testing.ids import numbered_uuid
@@ -189,6 +192,31 @@ def a_ticket(
     )
 
 
+def a_task(
+    n: int = 1,
+    *,
+    delegator: str = "alice",
+    agent: str = "bob",
+    state: TaskState = TaskState.PENDING,
+    claimed_by: SessionId | None = None,
+    deadline: datetime | None = None,
+    parent: MessageId | None = None,
+) -> Task:
+    """Return what alice handed to bob with the `n`-th message."""
+    return Task(
+        id=a_message_id(n),
+        delegator=AgentName(delegator),
+        agent=AgentName(agent),
+        state=state,
+        created_at=START,
+        updated_at=START,
+        claimed_by=claimed_by,
+        deadline=deadline,
+        parent=parent,
+        finished_at=START if state in FINISHED else None,
+    )
+
+
 def an_event(
     n: int = 1,
     *,
@@ -208,6 +236,35 @@ def an_event(
         scope=None if scope is None else Scope(scope),
         details=details or {},
     )
+
+
+def a_post(
+    n: int = 1,
+    *,
+    channel: str = "ops",
+    conversation: str = "c-1",
+    state: PostState = PostState.PENDING,
+    next_at: datetime | None = START,
+    holder: str | None = None,
+) -> Post:
+    """Return the post of the `n`-th message, which is due."""
+    return Post(
+        id=delivery_id(a_message_id(n), 1),
+        channel=AgentName(channel),
+        conversation=conversation,
+        message_id=a_message_id(n),
+        state=state,
+        created_at=START,
+        since=START,
+        next_at=next_at,
+        attempts=0 if holder is None else 1,
+        holder=holder,
+    )
+
+
+def a_binding(conversation: str = "c-1", *, channel: str = "ops", to: str = "bob") -> Binding:
+    """Return the binding of a conversation to bob."""
+    return Binding(AgentName(channel), conversation, parse_address(to), START)
 
 
 def a_token(n: int = 1, *, agent: str = "bob", created_at: datetime = START) -> Token:

@@ -13,6 +13,11 @@ ADVICE: Final[Mapping[str, str]] = {
     "identity-refused": _PERSON,
     "beyond-token": "Leave it to the agent that it belongs to.",
     "messages-already-archived": "Nothing to do.",
+    "not-an-approval": "Answer it as any other message.",
+    "decision-missing": (
+        'Answer with {"approve": true}, or {"approve": false, "reason": "…"}. A remark or a question is a new message.'
+    ),
+    "already-decided": "It can't be changed. Tell the one who asked, where that matters.",
     "messages-recipient-unknown": "",
     "messages-orphan-inbox": _PERSON,
     "message-unknown": "Copy the id exactly as you were shown it, or use the message's number.",
@@ -20,6 +25,10 @@ ADVICE: Final[Mapping[str, str]] = {
     "number-unknown": "",
     "session-ended": _PERSON,
     "session-unknown": "Name the agent instead of its session.",
+    "task-taken": "Leave it to that session.",
+    "task-unknown": "Copy the task's id exactly as you were shown it, or use its number.",
+    "quota-full": "Finish one of your tasks first; this one waits.",
+    "illegal-move": "Nothing was changed.",
     "file-outside-roots": "Copy the file into one of these folders, or send its text.",
     "ticket-unknown": "Copy the ticket exactly as you were given it.",
     "delivery-unknown": "",

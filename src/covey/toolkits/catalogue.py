@@ -33,7 +33,8 @@ def toolkit(names: str | Sequence[str] = DEFAULT) -> Toolkit:
 
 def merged(toolkits: Sequence[Toolkit]) -> Toolkit:
     """Return several toolkits as one. What any of them shows until it is handled, all show so; an inbox is limited only
-    where all agree on its limit; the first one says how to read more and how to answer."""
+    where all agree on its limit; the first one says how to read more and how to answer, and the first one that has a
+    way to deal with tasks says how."""
     first, *others = toolkits
     if not others:
         return first
@@ -46,7 +47,7 @@ def merged(toolkits: Sequence[Toolkit]) -> Toolkit:
         tools=tuple(tool for kit in toolkits for tool in kit.tools),
         presentation=Presentation.UNTIL_HANDLED if keeps else Presentation.ONCE,
         capacity=first.capacity if len({kit.capacity for kit in toolkits}) == 1 else None,
-        ways=first.ways,
+        ways=first.ways._replace(task=next((kit.ways.task for kit in toolkits if kit.ways.task), "")),
     )
 
 

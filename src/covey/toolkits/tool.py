@@ -91,4 +91,4 @@ class Toolkit(NamedTuple):
     capacity: Capacity | None = None
     """What the inbox of a session that uses it holds; None for what its agent's card says."""
     ways: Ways = Ways()
-    """How a model that uses it reads more and answers."""
+    """How a model that uses it reads more, answers, and deals with tasks; one that can't do that is given none."""

@@ -20,6 +20,8 @@ class ShowingOptions(TypedDict):
     more: str
     rest: str
     answer: str
+    decide: str
+    task: str
 
 
 class Toolbox:
@@ -42,8 +44,15 @@ class Toolbox:
     @property
     def showing(self) -> ShowingOptions:
         """How a turn shows mail to a model that has these tools: `me.turn(**tools.showing)`."""
-        more, rest, answer = self.toolkit.ways
-        return {"presentation": self.toolkit.presentation.value, "more": more, "rest": rest, "answer": answer}
+        ways = self.toolkit.ways
+        return {
+            "presentation": self.toolkit.presentation.value,
+            "more": ways.more,
+            "rest": ways.rest,
+            "answer": ways.answer,
+            "decide": ways.decide,
+            "task": ways.task,
+        }
 
     def schemas(self, form: str = DEFAULT_FORMAT) -> list[Mapping[str, Json]]:
         """Return the tools as a request declares them: for `anthropic`, `openai` (chat), `openai-responses` or "

@@ -1,5 +1,6 @@
 """Stores from before a migration go on as if they had always been what they are now."""
 
+from datetime import timedelta
 from pathlib import Path
 
 import apsw
@@ -8,12 +9,21 @@ import pytest
 from covey.adapters.sqlite.access import on_one_cursor
 from covey.adapters.sqlite.integrity import integrity_check
 from covey.adapters.sqlite.store import SqliteStore
+from covey.core.address import parse_address
 from covey.core.delivery import DeliveryState
+from covey.core.draft import Draft
 from covey.core.drive import finish
-from covey.core.names import AgentName
+from covey.core.message import Kind
+from covey.core.names import AgentName, Scope
 from covey.core.parts import FilePart, TextPart
 from covey.core.wire import encode
+from covey.ports.tasks import TaskFilter
+from covey.services.audit import Audit
+from covey.services.directory import JoinRequest
+from covey.services.recipients import SendPolicy
+from covey.testing.clock import HandClock
 from covey.testing.records import a_delivery, a_message, a_token
+from tests.properties.world import World
 
 DIGEST = "a" * 64
 WITH_FILE = a_message(1)._replace(parts=(TextPart("look"), FilePart("a.txt", DIGEST, 1)))
@@ -75,3 +85,37 @@ def test_tokens_from_before_their_use_was_noted_go_on_working(tmp_path: Path) ->
     store = SqliteStore(path)
     assert finish(store.read(lambda tx: tx.tokens.all())) == [a_token()._replace(used_at=None)]
     finish(store.close())
+
+
+def test_tasks_from_before_there_were_records_of_them_can_be_taken_and_agree_with_the_journal(tmp_path: Path) -> None:
+    """One waits, one was claimed by a session, one is over."""
+    path = tmp_path / "covey.db"
+    store = SqliteStore(path)
+    clock = HandClock()
+    services = World(store, clock).processes[0].services
+    ann, bob = (finish(services.directory.join(JoinRequest(AgentName(name)))).identity for name in ("ann", "bob"))
+    waits, claimed, over = (
+        finish(services.mail.send(_a_task(n, clock), ann, SendPolicy())).message_id for n in range(3)
+    )
+    finish(services.claims.claim(claimed, bob))
+    finish(services.mail.settle(over, bob))
+    before = {task.id: task for task in finish(store.read(lambda tx: tx.tasks.find(TaskFilter(), 10)))}
+    finish(store.close())
+    connection = apsw.Connection(str(path))
+    on_one_cursor(connection)(
+        "drop table tasks; delete from journal where action = 'task.claimed';"
+        "delete from migrations where name = '0007_tasks'"
+    )
+    connection.close()
+    store = SqliteStore(path)
+    found = finish(store.read(lambda tx: tx.tasks.find(TaskFilter(), 10)))
+    assert found == [before[waits], before[claimed]]
+    assert found[1].claimed_by == bob.session
+    assert finish(Audit(store).check()) == []
+    finish(store.close())
+    assert not integrity_check(path)
+
+
+def _a_task(n: int, clock: HandClock) -> Draft:
+    deadline = clock.now() + timedelta(hours=1) if n else None
+    return Draft(Kind.TASK, (parse_address("bob"),), (TextPart("do it"),), scope=Scope("s"), deadline=deadline)

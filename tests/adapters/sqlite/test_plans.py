@@ -10,17 +10,22 @@ from covey.adapters.sqlite.access import on_one_cursor
 from covey.adapters.sqlite.statements import groups, statements
 from tests.adapters.sqlite.stories import make_store
 
-GROWING = ("messages", "deliveries", "journal", "tickets", "sessions", "offers")
+GROWING = ("messages", "deliveries", "journal", "tickets", "sessions", "offers", "tasks", "posts")
 
 LISTINGS = {
     ("messages", "newest"),  # walks back from the end, and stops at the limit
+    ("tasks", "newest"),
+    ("tasks", "newest_open"),  # all of an index that has nothing but these
+    ("tasks", "all_held"),
+    ("tasks", "untold"),
     ("sessions", "current"),  # all of an index that has nothing but these
     ("views", "totals"),  # counts everything
-    ("snapshots", "counts"),  # counts everything
     ("store", "miscounted"),  # an integrity check reads everything
     ("store", "recount"),
     ("salvage", "deliveries"),
     ("salvage", "tickets"),
+    ("salvage", "tasks"),
+    ("salvage", "posts"),
 }
 
 ELSEWHERE = {"search"}  # on a database of its own
@@ -80,3 +85,22 @@ def test_what_is_pending_is_found_among_the_pending(connection: apsw.Connection,
     steps = plan(connection, statements("deliveries")[name])
     assert any(index in step for step in steps), steps
     assert not any("TEMP B-TREE" in step for step in steps), steps
+
+
+@pytest.mark.parametrize(
+    ("name", "index"),
+    [
+        ("pending", "tasks_pending"),
+        ("held", "tasks_held"),
+        ("places", "tasks_held"),
+        ("left", "tasks_left"),
+        ("all_held", "tasks_held"),
+        ("of_session", "tasks_of_session"),
+        ("due", "tasks_due"),
+        ("untold", "tasks_untold"),
+        ("newest_open", "tasks_open"),
+    ],
+)
+def test_what_is_not_finished_is_found_among_the_unfinished(connection: apsw.Connection, name: str, index: str) -> None:
+    steps = plan(connection, statements("tasks")[name])
+    assert [step for step in steps if index in step], steps

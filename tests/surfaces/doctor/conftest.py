@@ -7,6 +7,7 @@ import pytest
 
 from covey.surfaces.cli.main import main
 from tests.surfaces.commands import Said
+from tests.surfaces.doctor.inside import Inside
 from tests.surfaces.doctor.patient import Patient
 
 
@@ -46,3 +47,11 @@ def patient(bare: Patient) -> Patient:
     bare.ask()
     assert bare.codes() == []
     return bare
+
+
+@pytest.fixture
+def inside(patient: Patient) -> Generator[Inside]:
+    """A program that has that space open."""
+    opened = Inside(patient)
+    yield opened
+    opened.close()

@@ -1,5 +1,6 @@
 """A space that a doctor looks at, and ways to harm it."""
 
+import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -45,6 +46,10 @@ class Patient:
         (found,) = [f for f in self.covey("doctor", "--json").json["findings"] if f["code"] == code]
         assert all(found[field] for field in ("area", "severity", "what", "meaning", "advice"))
         return found
+
+    def events(self, action: str) -> Sequence[Any]:
+        """Return what the journal has of one action."""
+        return [json.loads(line) for line in self.covey("log", "--json", "--action", action).out.splitlines()]
 
     def mend(self, *words: str) -> Said:
         """Let the doctor mend everything."""

@@ -1,61 +1,22 @@
 """The records: sessions, offers, inboxes, tickets and the journal."""
 
-import json
-from collections.abc import Generator, Sequence
 from datetime import timedelta
 from typing import Any
 
 import pytest
 
 from covey.core.drive import finish
-from covey.core.identity import Identity
-from covey.core.names import AgentName
-from covey.core.session import SessionKind
-from covey.services.directory import JoinRequest
-from covey.services.space import Services
-from covey.wiring import connect_inline, locate
+from tests.surfaces.doctor.inside import Inside
 from tests.surfaces.doctor.patient import Patient
 
 AT_ONCE = timedelta(0)
-A_WHILE = timedelta(minutes=10)
 LONG_AGO = "2020-01-01T00:00:00.000000+00:00"
 STRANGER = "session:00000000-0000-4000-8000-000000000009"
-
-
-class Inside:
-    """What a program in the space does, in this process."""
-
-    def __init__(self, patient: Patient) -> None:
-        self._ports = connect_inline(locate(f"sqlite:{patient.store}"), [])
-        self.services = Services(self._ports)
-
-    def join(self, name: str, lease: timedelta = A_WHILE) -> Identity:
-        """Join with a session that its heartbeat keeps alive."""
-        wish = JoinRequest(AgentName(name), kind=SessionKind.LEASED, lease=lease)
-        return finish(self.services.directory.join(wish)).identity
-
-    def show(self, actor: Identity, lease: timedelta = A_WHILE) -> None:
-        """Offer all mail of the actor to a model."""
-        assert finish(self.services.offers.offer(actor, "turn 1", lease=lease)) is not None
-
-    def close(self) -> None:
-        finish(self._ports.close())
-
-
-@pytest.fixture
-def inside(patient: Patient) -> Generator[Inside]:
-    opened = Inside(patient)
-    yield opened
-    opened.close()
 
 
 def copy(patient: Patient, message_id: str) -> Any:
     (found,) = patient.covey("receipt", message_id, "--json").json["deliveries"]
     return found
-
-
-def events(patient: Patient, action: str) -> Sequence[Any]:
-    return [json.loads(line) for line in patient.covey("log", "--json", "--action", action).out.splitlines()]
 
 
 def expire(patient: Patient, inside: Inside) -> None:
@@ -74,9 +35,9 @@ def test_a_session_whose_heartbeat_stopped_is_ended_and_its_mail_is_parked(patie
     assert patient.codes() == []
     (waiting,) = patient.covey("inbox", "coder", "--json").json
     assert waiting["parked"] is True
-    (mended,) = events(patient, "space.mended")
+    (mended,) = patient.events("space.mended")
     assert (mended["actor"]["agent"], mended["details"]["finding"]) == ("lead", "expired-lease")
-    (ended,) = events(patient, "session.ended")
+    (ended,) = patient.events("session.ended")
     assert ended["actor"]["grade"] == "space"
 
 
@@ -188,7 +149,7 @@ def test_a_debt_that_nobody_can_pay_is_closed_and_the_gate_opens(patient: Patien
     assert patient.covey("gate", "T-2").code == 1
     (owed,) = patient.covey("owed", "coder", "--json").json
     assert owed["message"] == alive
-    *_, forced = events(patient, "ticket.moved")
+    *_, forced = patient.events("ticket.moved")
     assert (forced["actor"]["agent"], forced["details"]["move"]) == ("lead", "force")
 
 

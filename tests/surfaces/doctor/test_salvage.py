@@ -57,6 +57,41 @@ def test_damage_in_the_middle_of_an_index_or_the_journal_costs_no_mail(patient: 
     assert patient.codes(*store) == ["journal-disagrees"]
 
 
+def test_tasks_posts_and_bindings_are_saved_and_tasks_without_a_message_are_not(patient: Patient) -> None:
+    assert patient.covey("channels", "add", "ops", "--console").code == 0
+    assert patient.covey("channels", "bind", "ops", "c-1", "--to", "coder").code == 0
+    patient.send("hello", to="ops")
+    words = ("--from", "critic", "--to", "coder", "--no-wait", "--json")
+    tasks = [patient.covey("delegate", "x" * 1500, *words).json["id"] for _ in range(20)]
+    harm(patient, pages_of(patient, "messages")[2:4])
+    said = patient.covey("doctor", "--salvage", "saved.db", "--json")
+    assert said.code == 0
+    tables = said.json["tables"]
+    lost = tables["messages"]["unreadable"]
+    assert 0 < lost < 10
+    assert tables["tasks"] == {"saved": 20 - lost, "unreadable": lost}
+    assert tables["bindings"] == {"saved": 1, "unreadable": 0}
+    assert tables["posts"]["saved"] == 1
+    store = ("--store", f"sqlite:{patient.folder}/saved.db")
+    assert patient.codes(*store) == ["journal-disagrees"]
+    assert patient.covey("accept", tasks[-1], "--as", "coder", *store).code == 0
+
+
+def test_tasks_of_a_store_from_before_there_were_records_of_them_are_not_lost(patient: Patient) -> None:
+    words = ("--from", "critic", "--to", "coder", "--no-wait", "--json")
+    task = patient.covey("delegate", "do it", *words).json["id"]
+    patient.sql("drop table tasks")
+    patient.sql("drop table posts")
+    patient.sql("drop table bindings")
+    patient.sql("delete from migrations where name >= '0007'")
+    assert patient.covey("doctor", "--salvage", "saved.db").code == 0
+    store = ("--store", f"sqlite:{patient.folder}/saved.db")
+    assert set(patient.codes(*store)) == {"task-unrecorded", "journal-disagrees"}
+    assert patient.mend(*store).code == 0
+    assert patient.codes(*store) == []
+    assert patient.covey("accept", task, "--as", "coder", *store).code == 0
+
+
 def test_a_whole_store_is_copied_whole(patient: Patient) -> None:
     assert patient.covey("doctor", "--salvage", "copy.db").code == 0
     store = ("--store", f"sqlite:{patient.folder}/copy.db")

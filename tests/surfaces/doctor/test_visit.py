@@ -157,7 +157,8 @@ def test_who_let_it_be_mended_is_in_the_journal(patient: Patient) -> None:
 def test_a_space_in_memory_has_only_records(bare: Patient) -> None:
     document = bare.covey("doctor", "--store", "memory:", "--json").json
     assert document["healthy"] is True
-    assert [area["area"] for area in document["areas"]] == ["sessions", "offers", "inboxes", "tickets", "journal"]
+    areas = [area["area"] for area in document["areas"]]
+    assert areas == ["sessions", "offers", "inboxes", "tickets", "tasks", "channels", "journal"]
 
 
 def test_as_a_process_it_does_the_same(tmp_path: Path, runtime: Path) -> None:

@@ -94,3 +94,20 @@ async def test_a_session_that_others_ended_is_followed_by_a_new_one(desk: Desk) 
 def _data(result: CallToolResult) -> dict[str, str]:
     assert result.structured_content is not None
     return result.structured_content
+
+
+@pytest.mark.requirement("peers.approvals")
+@pytest.mark.parametrize("era", ERAS)
+async def test_an_approval_is_asked_for_and_decided_over_mcp(desk: Desk, era: Era) -> None:
+    async with desk.client("coder", kit="peers", era=era) as coder, desk.client("lead", kit="peers", era=era) as lead:
+        request = {"to": "lead", "kind": "plan", "message": "1. the parser", "wait": 0}
+        waits = await coder.call_tool("request_approval", request)
+        assert waits.structured_content is not None
+        assert waits.structured_content["decision"] == "waiting"
+        seen = text_of(await lead.call_tool("list_peers", {}))
+        assert "decide_approval(request=1, approve=true or false" in seen
+        decided = await lead.call_tool("decide_approval", {"request": 1, "approve": False, "reason": "the tests first"})
+        assert not decided.is_error
+        ends = await coder.call_tool("request_approval", {"ticket": waits.structured_content["ticket"]})
+    assert ends.structured_content is not None
+    assert (ends.structured_content["decision"], ends.structured_content["reason"]) == ("rejected", "the tests first")

@@ -8,7 +8,9 @@ from covey.adapters.memory.deliveries import MemoryDeliveries
 from covey.adapters.memory.journal import MemoryJournal
 from covey.adapters.memory.messages import MemoryMessages
 from covey.adapters.memory.offers import MemoryOffers
+from covey.adapters.memory.posts import MemoryPosts
 from covey.adapters.memory.table import Table
+from covey.adapters.memory.tasks import MemoryTasks
 from covey.adapters.memory.tickets import MemoryTickets
 from covey.adapters.memory.undo import UndoLog
 from covey.core.delivery import WAITING, Delivery
@@ -18,16 +20,27 @@ from covey.core.message import Message
 from covey.core.names import Scope
 from covey.core.offer import Offer
 from covey.core.parts import FilePart
+from covey.core.post import PostState
 from covey.core.pruning import ThreadState
+from covey.core.task import Task
 from covey.core.ticket import Ticket, TicketState
 from covey.ports.pruning import Page, Removed
 
 
 class MemoryHoldings:
-    def __init__(self, messages: MemoryMessages, deliveries: MemoryDeliveries, tickets: MemoryTickets) -> None:
+    def __init__(
+        self,
+        messages: MemoryMessages,
+        deliveries: MemoryDeliveries,
+        tickets: MemoryTickets,
+        tasks: MemoryTasks,
+        posts: MemoryPosts,
+    ) -> None:
         self._messages = messages
         self._deliveries = deliveries
         self._tickets = tickets
+        self._tasks = tasks
+        self._posts = posts
 
     async def scopes(self, after: str, limit: int) -> Sequence[Scope]:
         scopes = {filed.message.scope for filed in self._messages.filed.all() if filed.message.scope is not None}
@@ -47,13 +60,21 @@ class MemoryHoldings:
             return None
         deliveries = [copy for message in messages for copy in self._deliveries.table.on(("message", message.id))]
         tickets = [ticket for message in messages for ticket in self._tickets.table.on(("message", message.id))]
-        times = (*(m.created_at for m in messages), *_delivery_times(deliveries), *_ticket_times(tickets))
+        tasks = [task for message in messages if (task := self._tasks.table.get(message.id)) is not None]
+        times = (
+            *(message.created_at for message in messages),
+            *_delivery_times(deliveries),
+            *_ticket_times(tickets),
+            *(task.updated_at for task in tasks),
+        )
         return ThreadState(
             messages=len(messages),
-            waiting=sum(copy.state in WAITING for copy in deliveries),
+            waiting=sum(_is_waiting(copy, self._posts) for copy in deliveries),
             owed=sum(ticket.state is not TicketState.CLOSED for ticket in tickets),
             last_at=max(times),
             scopes=frozenset(message.scope for message in messages if message.scope is not None),
+            tasks=len(tasks),
+            unfinished=sum(not all(t.is_finished for t in self._line(task)) for task in tasks),
         )
 
     async def newest(self, thread: MessageId, limit: int) -> Sequence[MessageId]:
@@ -64,6 +85,17 @@ class MemoryHoldings:
         page = list(islice(numbered, limit))
         distinct = dict.fromkeys(digest for _, digests in page for digest in digests)
         return Page(tuple(distinct), page[-1][0] if len(page) == limit else None)
+
+    def _line(self, task: Task) -> Iterator[Task]:
+        """Go through a task, all that it is a part of, and all its parts."""
+        parent = self._tasks.table.get(task.parent) if task.parent is not None else None
+        while parent is not None:
+            yield parent
+            parent = self._tasks.table.get(parent.parent) if parent.parent is not None else None
+        ahead = [task]
+        while ahead:
+            yield (each := ahead.pop())
+            ahead.extend(self._tasks.table.on(("children", each.id)))
 
     def _numbered(self, after: int) -> Iterator[tuple[int, Message]]:
         return ((number, filed.message) for number, filed in self._messages.filed.from_number(after))
@@ -76,6 +108,8 @@ class MemoryPruned:
         messages: MemoryMessages,
         deliveries: MemoryDeliveries,
         tickets: MemoryTickets,
+        tasks: MemoryTasks,
+        posts: MemoryPosts,
         offers: MemoryOffers,
         journal: MemoryJournal,
     ) -> None:
@@ -83,6 +117,8 @@ class MemoryPruned:
         self._messages = messages
         self._deliveries = deliveries
         self._tickets = tickets
+        self._tasks = tasks
+        self._posts = posts
         self._offers = offers
         self._journal = journal
 
@@ -101,24 +137,33 @@ class MemoryPruned:
         return sorted(self._ids.all())
 
     async def remove(self, message_ids: Sequence[MessageId]) -> Removed:
-        deliveries = tickets = 0
+        deliveries = tickets = tasks = posts = 0
         for message_id in message_ids:
             copies = self._deliveries.table.on(("message", message_id))
             debts = self._tickets.table.on(("message", message_id))
-            is_open = any(c.state in WAITING for c in copies) or any(d.state is not TicketState.CLOSED for d in debts)
-            if is_open or self._messages.filed.get(message_id) is None:
+            task = self._tasks.table.get(message_id)
+            is_owed = any(debt.state is not TicketState.CLOSED for debt in debts)
+            is_awaited = any(_is_waiting(copy, self._posts) for copy in copies)
+            is_unfinished = task is not None and not task.is_finished
+            if is_owed or is_awaited or is_unfinished or self._messages.filed.get(message_id) is None:
                 raise LookupError(f"message {message_id} is open, or is not there")
             for copy in copies:
                 self._deliveries.table.remove(copy.id)
+                if self._posts.table.get(copy.id) is not None:
+                    self._posts.table.remove(copy.id)
+                    posts += 1
             for debt in debts:
                 self._tickets.table.remove(debt.id)
+            if task is not None:
+                self._tasks.table.remove(message_id)
+                tasks += 1
             self._messages.filed.remove(message_id)
             self._ids.put(message_id, message_id)
             deliveries += len(copies)
             tickets += len(debts)
         gone = frozenset(message_ids)
         events = self._journal.remove(lambda event: event.message_id in gone)
-        return Removed(len(gone), deliveries, tickets, 0, events)
+        return Removed(len(gone), deliveries, tickets, 0, events, tasks, posts)
 
     async def remove_offers(self, after: int, limit: int) -> tuple[Removed, int | None]:
         page = await self._journal.read(after, limit)
@@ -139,6 +184,12 @@ class MemoryPruned:
     def _is_gone(self, event: Event) -> bool:
         offer_id = _offer_of(event)
         return offer_id is not None and self._offers.table.get(offer_id) is None
+
+
+def _is_waiting(copy: Delivery, posts: MemoryPosts) -> bool:
+    """Tell whether an inbox still holds a delivery, or it is still to be posted."""
+    post = posts.table.get(copy.id)
+    return copy.state in WAITING or (post is not None and post.state is PostState.PENDING)
 
 
 def _offer_of(event: Event) -> OfferId | None:

@@ -3,13 +3,16 @@
 from collections.abc import Collection
 
 from covey.adapters.memory.agents import MemoryAgents
+from covey.adapters.memory.bindings import MemoryBindings
 from covey.adapters.memory.deliveries import MemoryDeliveries, MemoryInboxes
 from covey.adapters.memory.journal import MemoryJournal
 from covey.adapters.memory.messages import MemoryMessages
 from covey.adapters.memory.offers import MemoryOffers
+from covey.adapters.memory.posts import MemoryPosts
 from covey.adapters.memory.pruning import MemoryHoldings, MemoryPruned
 from covey.adapters.memory.sessions import MemorySessions
 from covey.adapters.memory.settings import MemorySettings
+from covey.adapters.memory.tasks import MemoryTasks
 from covey.adapters.memory.tickets import MemoryTickets
 from covey.adapters.memory.tokens import MemoryTokens
 from covey.adapters.memory.undo import UndoLog
@@ -29,9 +32,14 @@ class MemoryTransaction:
         self.inboxes = MemoryInboxes(self.deliveries)
         self.offers = MemoryOffers(log)
         self.tickets = MemoryTickets(log)
+        self.tasks = MemoryTasks(log)
+        self.posts = MemoryPosts(log)
+        self.bindings = MemoryBindings(log)
         self.journal = MemoryJournal(log)
-        self.holdings = MemoryHoldings(self.messages, self.deliveries, self.tickets)
-        self.pruned = MemoryPruned(log, self.messages, self.deliveries, self.tickets, self.offers, self.journal)
+        self.holdings = MemoryHoldings(self.messages, self.deliveries, self.tickets, self.tasks, self.posts)
+        self.pruned = MemoryPruned(
+            log, self.messages, self.deliveries, self.tickets, self.tasks, self.posts, self.offers, self.journal
+        )
         self._log = log
         self._rung: dict[Topic, None] = {}
 

@@ -8,12 +8,15 @@ from typing import TypeVar, cast
 
 from covey.adapters.memory.store import MemoryStore
 from covey.adapters.memory.transaction import MemoryTransaction
+from covey.core.binding import Binding
 from covey.core.delivery import Delivery
 from covey.core.event import Event
 from covey.core.ids import MessageId
 from covey.core.offer import Offer
 from covey.core.portable import FiledMessage, NumberedAgent, RecordKind, Setting
+from covey.core.post import Post
 from covey.core.session import Session
+from covey.core.task import Task
 from covey.core.ticket import Ticket
 from covey.core.token import Token
 from covey.ports.store import Transaction
@@ -35,7 +38,9 @@ class MemoryViews:
 
 
 class MemoryView:
-    def __init__(self, tables: MemoryTransaction, events: Sequence[Event], tokens: Sequence[Token]) -> None:
+    def __init__(
+        self, tables: MemoryTransaction, events: Sequence[Event], tokens: Sequence[Token], bindings: Sequence[Binding]
+    ) -> None:
         self._agents = [NumberedAgent(*numbered) for numbered in tables.agents.numbers()]
         self._settings = [Setting(*setting) for setting in tables.settings.all()]
         self._tokens = tokens
@@ -46,6 +51,9 @@ class MemoryView:
         self._messages = _placed((n, FiledMessage(*filed)) for n, filed in tables.messages.filed.from_number(0))
         self._tickets = _placed(tables.tickets.table.from_number(0))
         self._deliveries = sorted(tables.deliveries.table.all(), key=lambda delivery: delivery.seq)
+        self._tasks = _placed(tables.tasks.table.from_number(0))
+        self._bindings = bindings
+        self._posts = _placed(tables.posts.table.from_number(0))
 
     async def totals(self) -> Mapping[RecordKind, int]:
         return {
@@ -59,6 +67,9 @@ class MemoryView:
             RecordKind.MESSAGE: len(self._messages),
             RecordKind.TICKET: len(self._tickets),
             RecordKind.DELIVERY: len(self._deliveries),
+            RecordKind.TASK: len(self._tasks),
+            RecordKind.BINDING: len(self._bindings),
+            RecordKind.POST: len(self._posts),
         }
 
     async def position(self) -> int:
@@ -94,10 +105,20 @@ class MemoryView:
     async def deliveries(self, after: int, limit: int) -> Sequence[Delivery]:
         return list(islice((delivery for delivery in self._deliveries if delivery.seq > after), limit))
 
+    async def tasks(self, after: int, limit: int) -> Sequence[Placed[Task]]:
+        return _page(self._tasks, after, limit)
+
+    async def bindings(self) -> Sequence[Binding]:
+        return self._bindings
+
+    async def posts(self, after: int, limit: int) -> Sequence[Placed[Post]]:
+        return _page(self._posts, after, limit)
+
 
 async def _copy(transaction: Transaction) -> MemoryView:
     tables = cast(MemoryTransaction, transaction)
-    return MemoryView(tables, await tables.journal.read(0, sys.maxsize), await tables.tokens.all())
+    events = await tables.journal.read(0, sys.maxsize)
+    return MemoryView(tables, events, await tables.tokens.all(), await tables.bindings.all())
 
 
 def _placed(numbered: Iterable[tuple[int, R]]) -> Sequence[Placed[R]]:

@@ -27,7 +27,7 @@ LOG_LIMIT_BYTES: Final = 64 * 1024 * 1024
 """A log that grew larger than this while a long read held it is cut back when it begins anew."""
 
 CACHE_KIB: Final = 16 * 1024
-STATEMENTS: Final = 128
+STATEMENTS: Final = 256
 """More than this package has, so that each is prepared once."""
 
 
@@ -65,6 +65,9 @@ def absolute(path: str | os.PathLike[str]) -> str:
 
 
 def _set_up(connection: apsw.Connection, synchronous: Synchronous) -> None:
+    # Without it SQLite plans anew each time a value is bound, to see whether it fits one of the partial indexes: that
+    # takes longer than most statements do.
+    connection.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
     execute = on_one_cursor(connection)
     execute(
         f"pragma synchronous = {synchronous}; pragma wal_autocheckpoint = {CHECKPOINT_PAGES};"

@@ -6,6 +6,7 @@ import apsw
 
 from covey import ports
 from covey.adapters.sqlite.access import Access
+from covey.adapters.sqlite.recent import decode_recent
 from covey.adapters.sqlite.statements import statements
 from covey.adapters.sqlite.values import to_text, to_text_or_null
 from covey.core.ids import MessageId
@@ -46,7 +47,7 @@ class SqliteMessages:
 
     async def get(self, message_id: MessageId) -> Message | None:
         row = self._access.read(_GET, (message_id,)).fetchone()
-        return None if row is None else decode(row[0])
+        return None if row is None else decode_recent(row[0])
 
     async def thread(self, thread: MessageId) -> Sequence[Message]:
         return [decode(document) for (document,) in self._access.read(_SQL["thread"], (thread,))]

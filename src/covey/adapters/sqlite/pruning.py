@@ -41,10 +41,34 @@ class SqliteHoldings:
             return None
         ((waiting, moved_at),) = self._rows("thread_deliveries", thread)
         ((owed, owed_at),) = self._rows("thread_tickets", thread)
+        tasks = self._rows("thread_tasks", thread)
         scopes = frozenset(Scope(scope) for (scope,) in self._rows("thread_scopes", thread))
         # Times are texts of one fixed form that sorts.
-        last_at = to_instant(max(sent_at, moved_at or "", owed_at or ""))
-        return ThreadState(messages, waiting, owed, last_at, scopes)
+        last_at = to_instant(max(sent_at, moved_at or "", owed_at or "", *(updated_at for *_, updated_at in tasks)))
+        unfinished = sum(
+            is_open or self._is_part_of_open(parent) or self._has_open_part(task_id)
+            for task_id, parent, is_open, _ in tasks
+        )
+        return ThreadState(messages, waiting, owed, last_at, scopes, len(tasks), unfinished)
+
+    def _is_part_of_open(self, task_id: str | None) -> bool:
+        """Tell whether a task, or any that it is a part of, is not finished."""
+        while task_id is not None:
+            found = self._rows("whole", task_id)
+            task_id, is_open = found[0] if found else (None, False)
+            if is_open:
+                return True
+        return False
+
+    def _has_open_part(self, task_id: str) -> bool:
+        """Tell whether any part of a task, near or far, is not finished."""
+        ahead = [task_id]
+        while ahead:
+            for part, is_open in self._rows("parts", ahead.pop()):
+                if is_open:
+                    return True
+                ahead.append(part)
+        return False
 
     async def newest(self, thread: MessageId, limit: int) -> Sequence[MessageId]:
         return [MessageId(message_id) for (message_id,) in self._rows("newest", thread, limit)]
@@ -77,15 +101,17 @@ class SqlitePruned:
 
     async def remove(self, message_ids: Sequence[MessageId]) -> Removed:
         self._access.next_number()  # from now on numbers go on from here, although the last ones may go
-        deliveries = tickets = events = 0
+        deliveries = tickets = events = tasks = posts = 0
         for message_id in message_ids:
             if self._access.read(_SQL["is_open"], (message_id,)).get or not self._remove("message", message_id):
                 raise LookupError(f"message {message_id} is open, or is not there")
             deliveries += self._remove("deliveries", message_id)
             tickets += self._remove("tickets", message_id)
+            tasks += self._remove("task", message_id)
+            posts += self._remove("posts", message_id)
             events += self._remove("events", message_id)
             self._access.write(_SQL["remember"], (packed(message_id),))
-        return Removed(len(message_ids), deliveries, tickets, 0, events)
+        return Removed(len(message_ids), deliveries, tickets, 0, events, tasks, posts)
 
     async def remove_offers(self, after: int, limit: int) -> tuple[Removed, int | None]:
         row: Row = next(self._access.read(_SQL["next_events"], (after, limit)))

@@ -19,11 +19,24 @@ from covey.adapters.sqlite.trouble import raise_explained
 from covey.core.errors import Invalid, StoreCorrupt
 from covey.ports.checkup import Tell
 
-NUMBERED: Final = ("messages", "deliveries", "tickets", "offers", "sessions", "tokens", "journal")
+NUMBERED: Final = (
+    "messages",
+    "deliveries",
+    "tickets",
+    "tasks",
+    "posts",
+    "offers",
+    "sessions",
+    "tokens",
+    "journal",
+)
 """Tables whose rows have numbers."""
 
-KEYED: Final = ("agents", "settings", "pruned")
+KEYED: Final = ("agents", "settings", "pruned", "bindings")
 """Tables that are in the order of their keys: they can only be read from both ends."""
+
+OF_MESSAGES: Final = ("deliveries", "tickets", "tasks", "posts")
+"""Tables whose rows are nothing without their message."""
 
 BATCH: Final = 1000
 
@@ -74,7 +87,7 @@ def _copy(source: Execute, target: Execute, tell: Tell) -> Mapping[str, Salvaged
         if columns:
             rows = _numbered(source, table, columns, tell) if table in NUMBERED else _keyed(source, table, columns)
             found[table] = _write(target, table, columns, rows)
-    for table in ("deliveries", "tickets"):
+    for table in OF_MESSAGES:
         if table in found:
             lost = len(list(target(_SQL[table])))
             found[table] = Salvaged(found[table].saved - lost, found[table].unreadable + lost)

@@ -83,6 +83,24 @@ class SqliteTransaction:
         return SqliteTickets(self._access)
 
     @late
+    def tasks(self):
+        from covey.adapters.sqlite.tasks import SqliteTasks
+
+        return SqliteTasks(self._access)
+
+    @late
+    def posts(self):
+        from covey.adapters.sqlite.posts import SqlitePosts
+
+        return SqlitePosts(self._access)
+
+    @late
+    def bindings(self):
+        from covey.adapters.sqlite.bindings import SqliteBindings
+
+        return SqliteBindings(self._access)
+
+    @late
     def journal(self):
         from covey.adapters.sqlite.journal import SqliteJournal
 

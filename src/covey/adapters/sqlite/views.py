@@ -12,23 +12,29 @@ import apsw
 
 from covey.adapters.sqlite.access import Access, Execute, on_one_cursor, refuse
 from covey.adapters.sqlite.agents import SqliteAgents
+from covey.adapters.sqlite.bindings import SqliteBindings
 from covey.adapters.sqlite.connection import Row, absolute, connect
 from covey.adapters.sqlite.delivery_rows import decode_delivery
 from covey.adapters.sqlite.journal import SqliteJournal
 from covey.adapters.sqlite.known import Known
 from covey.adapters.sqlite.offers import decode_offer
+from covey.adapters.sqlite.posts import decode_post
 from covey.adapters.sqlite.pruning import packed, unpacked
 from covey.adapters.sqlite.sessions import decode_session
 from covey.adapters.sqlite.settings import SqliteTokens
 from covey.adapters.sqlite.statements import statements
+from covey.adapters.sqlite.tasks import decode_task
 from covey.adapters.sqlite.tickets import decode_ticket
 from covey.adapters.sqlite.trouble import raise_explained
+from covey.core.binding import Binding
 from covey.core.delivery import Delivery
 from covey.core.event import Event
 from covey.core.ids import MessageId
 from covey.core.offer import Offer
 from covey.core.portable import FiledMessage, NumberedAgent, RecordKind, Setting
+from covey.core.post import Post
 from covey.core.session import Session
+from covey.core.task import Task
 from covey.core.ticket import Ticket
 from covey.core.token import Token
 from covey.core.wire import decode
@@ -68,6 +74,7 @@ class SqliteView:
         access = Access(execute, refuse, Known())
         self._agents = SqliteAgents(access)
         self._tokens = SqliteTokens(access)
+        self._bindings = SqliteBindings(access)
         self._journal = SqliteJournal(access)
 
     async def totals(self) -> Mapping[RecordKind, int]:
@@ -108,6 +115,15 @@ class SqliteView:
 
     async def deliveries(self, after: int, limit: int) -> Sequence[Delivery]:
         return [decode_delivery(row) for row in self._page("deliveries", after, limit)]
+
+    async def tasks(self, after: int, limit: int) -> Sequence[Placed[Task]]:
+        return [Placed(row[0], decode_task(row[1:])) for row in self._page("tasks", after, limit)]
+
+    async def bindings(self) -> Sequence[Binding]:
+        return await self._bindings.all()
+
+    async def posts(self, after: int, limit: int) -> Sequence[Placed[Post]]:
+        return [Placed(row[0], decode_post(row[1:])) for row in self._page("posts", after, limit)]
 
     def _page(self, name: str, after: int, limit: int) -> Sequence[Row]:
         return list(self._execute(_SQL[name], (after, limit)))

@@ -14,7 +14,9 @@ from covey.ports.checkup import Tell
 
 FILE_MODE: Final = 0o600
 FOLDER_MODE: Final = 0o700
-OWN_FOLDERS: Final = ("live", "blobs")
+WORK: Final = "work"
+"""Holds what programs leave that are run for tasks. The folder is closed to others; what is in it is theirs."""
+OWN_FOLDERS: Final = ("live", "blobs", WORK)
 
 
 class _Entry(NamedTuple):
@@ -75,14 +77,15 @@ class FolderCheckup:
     def _entries(self) -> Iterator[_Entry]:
         """Go through what is ours, folders before what is in them: one without rights hides the rest."""
         if self._is_ours:
-            yield from _walk(self._folder)
+            yield from _walk(self._folder, f"{self._folder}/{WORK}")
             return
         for name in _names(self._folder):
             if name.startswith(os.path.basename(self._path)) or name in OWN_FOLDERS:
-                yield from _walk(f"{self._folder}/{name}")
+                yield from _walk(f"{self._folder}/{name}", f"{self._folder}/{WORK}")
 
 
-def _walk(path: str) -> Iterator[_Entry]:
+def _walk(path: str, closed: str) -> Iterator[_Entry]:
+    """Go through a folder and all that is in it, but not through what is in the closed one."""
     try:
         status = os.lstat(path)
     except OSError:
@@ -91,9 +94,9 @@ def _walk(path: str) -> Iterator[_Entry]:
     if is_folder or stat.S_ISREG(status.st_mode):
         wanted = FOLDER_MODE if is_folder else FILE_MODE
         yield _Entry(path, stat.S_IMODE(status.st_mode), wanted, status.st_uid == os.geteuid())
-    if is_folder:
+    if is_folder and path != closed:
         for name in _names(path):
-            yield from _walk(f"{path}/{name}")
+            yield from _walk(f"{path}/{name}", closed)
 
 
 def _names(folder: str) -> Sequence[str]:

@@ -3,16 +3,21 @@
 from collections.abc import Mapping
 from typing import Final
 
-from covey.core.errors import CoveyError, Invalid
+from covey.core.errors import CoveyError, IllegalMove, Invalid
 
 ADVICE: Final[Mapping[str, str]] = {
     "message-too-large": "Attach the bulk with --file: it is stored once and travels as a reference.",
     "illegal-move": "`covey receipt ID` shows its present state.",
+    "task-taken": "`covey task ID` shows who has it, and its attempt.",
+    "task-unknown": "`covey tasks --all` lists them; `covey thread ID` shows a message that is no task.",
+    "quota-full": "`covey tasks --agent NAME` shows what it works on; `covey join NAME --quota N` allows more.",
     "not-yours": "Act as the agent it belongs to: --agent NAME.",
     "identity-refused": "Put a token that works into COVEY_TOKEN, or unset it and claim a name.",
     "beyond-token": "Use another token in COVEY_TOKEN, or unset it.",
     "token-unknown": "`covey token list` shows the ids.",
     "messages-archive-without-reply": "Reply to it first: `covey reply ID TEXT`; then archive.",
+    "not-an-approval": "Answer it: `covey reply ID TEXT`.",
+    "decision-missing": "Decide: `covey approve ID`, or `covey reject ID --reason TEXT`.",
     "messages-already-archived": "Nothing to do: it is archived. `covey thread ID` shows it.",
     "loop-commit-precondition-missing": "Answer and archive what is owed, or force it: --force-commit-phase --why.",
     "label-ambiguous": "Use one of the session keys instead: `covey agents NAME` lists them.",
@@ -23,11 +28,31 @@ ADVICE: Final[Mapping[str, str]] = {
     "number-unknown": "`covey inbox` shows the numbers of what waits.",
     "session-unknown": "`covey agents NAME` lists the sessions of an agent.",
     "delivery-unknown": "`covey receipt ID` shows its deliveries.",
+    "channel-unknown": "`covey channels` lists them; `covey channels add NAME` makes one.",
+    "post-unknown": "`covey channels posts NAME` shows the ids.",
+    "conversation-unbound": "Bind it: `covey channels bind NAME CONVERSATION --to AGENT`.",
     "store-corrupt": "Keep a copy of the file; `covey doctor` looks closer, `covey restore` takes a backup.",
 }
 """By the code of the error; the others advise well enough themselves."""
 
 
+TASK_ADVICE: Final[Mapping[tuple[str, str], str]] = {
+    ("pending", "start"): "Accept it first: `covey accept ID`.",
+    ("pending", "progress"): "Accept it first: `covey accept ID`.",
+    ("pending", "complete"): "Accept it first: `covey accept ID`.",
+    ("accepted", "progress"): "Start it first: `covey update ID --start`.",
+    ("accepted", "complete"): "Start it first: `covey update ID --start`.",
+    ("accepted", "reject"): "It is accepted: `covey update ID --fail WHY` gives it up.",
+    ("working", "reject"): "It is accepted: `covey update ID --fail WHY` gives it up.",
+}
+"""For a task that can't move so: by its state and the move."""
+
+
 def advice(error: CoveyError) -> str:
     """Return what to do next. A wrong value's message ends with the rule that it breaks: there is nothing to add."""
+    if isinstance(error, IllegalMove) and error.details.get("what") == "task":
+        move = (str(error.details.get("state")), str(error.details.get("move")))
+        return TASK_ADVICE.get(move, "`covey task ID` shows how it stands.")
+    if isinstance(error, IllegalMove) and error.details.get("what") == "post":
+        return "`covey channels posts NAME` shows those that failed."
     return "" if isinstance(error, Invalid) else ADVICE.get(error.code, error.advice)

@@ -13,6 +13,7 @@ def agent_document(view: AgentView) -> dict[str, Json]:
         "presence": str(view.presence),
         "status": view.status,
         "sessions": [{"id": s.id, "key": str(s.key), "label": s.label} for s in view.sessions],
+        "current_tasks": list(view.current_tasks),
         "registered_at": format_instant(view.registered_at),
         "last_seen_at": format_instant(view.last_seen_at) if view.last_seen_at else None,
         **encode_card(view.card),

@@ -1,37 +1,46 @@
-"""Branches: a thread laid out as a tree, each message with the lines that lead to it."""
+"""Branches: messages or tasks laid out as a tree, each with the lines that lead to it."""
 
-from collections.abc import Iterator, Sequence
-from typing import Final, NamedTuple
+from collections.abc import Callable, Iterator, Sequence
+from typing import Final, Generic, NamedTuple, TypeVar
 
 from covey.core.ids import MessageId
 from covey.core.message import Message
+
+T = TypeVar("T")
 
 DEEPEST: Final = 8
 """Replies to replies are indented so far; a long dialogue would otherwise walk off the screen."""
 
 
-class Branch(NamedTuple):
-    """A message, what stands before its first line, and what before its further ones."""
+class Branch(NamedTuple, Generic[T]):
+    """What is shown, what stands before its first line, and what before its further ones."""
 
-    message: Message
+    item: T
     lead: str
     margin: str
 
 
-def branches(messages: Sequence[Message]) -> Iterator[Branch]:
+def branches(messages: Sequence[Message]) -> Iterator[Branch[Message]]:
     """Go through a thread as a tree: each message below the one it replies to, siblings in their order."""
-    known = {message.id for message in messages}
-    replies: dict[MessageId | None, list[Message]] = {}
-    for message in messages:
-        parent = message.in_reply_to if message.in_reply_to in known else None
-        replies.setdefault(parent, []).append(message)
-    # Each waiting message with its depth, its lead, and what stands before everything below it.
-    waiting = [(message, 0, "", "") for message in reversed(replies.get(None, ()))]
+    return laid_out(messages, lambda message: message.id, lambda message: message.in_reply_to)
+
+
+def laid_out(
+    items: Sequence[T], key: Callable[[T], MessageId], above: Callable[[T], MessageId | None]
+) -> Iterator[Branch[T]]:
+    """Go through items as a tree: each below the one that `above` names, siblings in their order."""
+    known = {key(item) for item in items}
+    replies: dict[MessageId | None, list[T]] = {}
+    for item in items:
+        parent = above(item)
+        replies.setdefault(parent if parent in known else None, []).append(item)
+    # Each waiting item with its depth, its lead, and what stands before everything below it.
+    waiting = [(item, 0, "", "") for item in reversed(replies.get(None, ()))]
     while waiting:
-        message, depth, lead, base = waiting.pop()
-        below = replies.get(message.id, ())
+        item, depth, lead, base = waiting.pop()
+        below = replies.get(key(item), ())
         is_deep = depth >= DEEPEST
-        yield Branch(message, lead, base + ("   " if is_deep else "│ " if below else "  "))
+        yield Branch(item, lead, base + ("   " if is_deep else "│ " if below else "  "))
         for n, reply in enumerate(reversed(below)):
             is_last = n == 0
             inner = base if is_deep else base + ("   " if is_last else "│  ")

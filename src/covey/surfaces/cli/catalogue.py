@@ -12,7 +12,7 @@ class Entry(NamedTuple):
     """It writes JSON whether asked to or not: programs call it, and its form was agreed on elsewhere."""
 
 
-GROUPS: Final = ("Space", "Mail", "Dialogue", "Ledger", "Operation")
+GROUPS: Final = ("Space", "Mail", "Dialogue", "Tasks", "Ledger", "Operation")
 
 VERBS: Final[dict[str, Entry]] = {
     "init": Entry("init", "Space", "make a space in this folder; it keeps itself out of git"),
@@ -22,6 +22,8 @@ VERBS: Final[dict[str, Entry]] = {
     "send": Entry("send", "Mail", "send a message to an agent, a session or everyone"),
     "reply": Entry("reply", "Mail", "answer a message"),
     "ask": Entry("ask", "Mail", "ask an agent and wait for the answer"),
+    "approve": Entry("approve", "Mail", "approve what a message asks to be approved"),
+    "reject": Entry("reject", "Mail", "reject what a message asks to be approved, and say why"),
     "inbox": Entry("inbox", "Mail", "look at what waits for an agent; looking changes nothing"),
     "watch": Entry("watch", "Mail", "see what arrives and what changes, as it happens"),
     "handle": Entry("handle", "Mail", "mark messages as handled: they leave the inbox"),
@@ -37,8 +39,16 @@ VERBS: Final[dict[str, Entry]] = {
     "messages-inbox": Entry("messages_inbox", "Dialogue", "list what an agent has not archived", json_only=True),
     "messages-archive": Entry("messages_archive", "Dialogue", "archive a message of a task", json_only=True),
     "messages-thread": Entry("messages_thread", "Dialogue", "list a reply chain in causal order", json_only=True),
+    "delegate": Entry("delegate", "Tasks", "hand work to an agent, and wait for the result"),
+    "tasks": Entry("tasks", "Tasks", "list the tasks, or watch them on a board"),
+    "task": Entry("task", "Tasks", "show a task: its history, files, result and tree"),
+    "accept": Entry("accept", "Tasks", "say yes to a task; `covey reject` says no"),
+    "update": Entry("update", "Tasks", "start a task, tell its progress, complete or fail it"),
+    "cancel": Entry("cancel", "Tasks", "take back a task that is not finished"),
+    "work": Entry("work", "Tasks", "keep an agent on duty: run a program for each of its tasks"),
     "receipt": Entry("receipt", "Ledger", "show how far each copy of a message got, and on what evidence"),
     "log": Entry("log", "Ledger", "read the journal: what happened, and who did it"),
+    "channels": Entry("channels", "Operation", "reach people: on a console, by webhook, both ways"),
     "token": Entry("token", "Operation", "make, list and revoke tokens, which prove who acts"),
     "tools": Entry("tools", "Operation", "show the tools that a model can be given"),
     "mcp": Entry("covey.surfaces.mcp.verb", "Operation", "serve the tools to an MCP client, on stdio or HTTP"),
@@ -48,7 +58,7 @@ VERBS: Final[dict[str, Entry]] = {
     "restore": Entry("restore", "Operation", "make a space again from a backup"),
     "export": Entry("export", "Operation", "write all that the space holds to a file"),
     "import": Entry("import_", "Operation", "take in what `covey export` wrote"),
-    "demo": Entry("demo", "Operation", "watch four processes talk, with the ledger's states"),
+    "demo": Entry("demo", "Operation", "watch six processes talk, with the ledger's states"),
     "help": Entry("help", "Operation", "explain a verb or a topic"),
     "completion": Entry("completion", "Operation", "complete verbs, options and agents in your shell"),
     "version": Entry("version", "Operation", "show the versions of Covey and of what it runs on"),

@@ -1,23 +1,28 @@
 """Debts, as people see them: who owes whom an answer, and how far it is."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
+from covey.core.ids import TicketId
 from covey.core.ticket import Ticket, TicketState
 from covey.surfaces.cli.call import Call
 from covey.surfaces.cli.when import age
 
 
-def show_debts(call: Call, tickets: Sequence[Ticket], nothing: str) -> None:
-    """Show debts as a table, or say that there are none."""
+def show_debts(
+    call: Call, tickets: Sequence[Ticket], nothing: str, approvals: Mapping[TicketId, str | None] | None = None
+) -> None:
+    """Show debts as a table, or say that there are none. `approvals` says of some what they ask to be approved."""
+    wanted = approvals or {}
     now = call.services.clock.now()
     call.output.table(
-        ("who owes", "to", "age", "state", "scope", "subject", "message"),
+        ("who owes", "to", "age", "state", "approval", "scope", "subject", "message"),
         [
             (
                 ticket.debtor,
                 ticket.asker,
                 age(ticket.opened_at, now),
                 _state(ticket),
+                wanted.get(ticket.id) or "",
                 ticket.scope or "",
                 ticket.subject or "",
                 ticket.message_id,

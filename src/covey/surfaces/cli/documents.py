@@ -9,6 +9,7 @@ from covey.core.wire import encode_part
 
 def message_document(message: Message) -> dict[str, Json]:
     """Return a message: the fields of its wire form, flat, with its text."""
+    callback = message.callback
     return {
         "id": message.id,
         "kind": str(message.kind),
@@ -26,6 +27,7 @@ def message_document(message: Message) -> dict[str, Json]:
         "thread": message.thread,
         "created_at": format_instant(message.created_at),
         "expires_at": format_instant(message.expires_at) if message.expires_at else None,
+        "callback": {"channel": callback.channel, "session_id": callback.session_id} if callback else None,
         "metadata": message.metadata,
     }
 

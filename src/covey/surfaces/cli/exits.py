@@ -9,6 +9,10 @@ REFUSED: Final = 1
 USAGE: Final = 2
 NOT_FOUND: Final = 3
 UNAVAILABLE: Final = 4
+REJECTED: Final = 5
+"""What was asked for got an answer, and the answer is no."""
+FAILED: Final = 6
+"""What was handed over was tried, and came to nothing."""
 INTERRUPTED: Final = 130
 
 

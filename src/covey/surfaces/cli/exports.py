@@ -14,9 +14,15 @@ NAMES: Final = ("COVEY_SESSION", "COVEY_AGENT", "COVEY_STORE")
 def environment(joined: Joined, url: StoreUrl) -> Mapping[str, str]:
     """Return what a shell exports to act as the session. The store goes along: the session is known in no other one,
     whatever folder the shell is in."""
-    place = os.path.abspath(os.path.expanduser(url.place)) if url.engine is Engine.SQLITE else url.place  # noqa: PTH100, PTH111 - as in wiring
-    values = (f"{joined.session.id}:{joined.secret}", joined.session.agent, str(url._replace(place=place)))
+    values = (f"{joined.session.id}:{joined.secret}", joined.session.agent, str(whole(url)))
     return dict(zip(NAMES, values, strict=True))
+
+
+def whole(url: StoreUrl) -> StoreUrl:
+    """Return where a space is in words that mean the same in every folder."""
+    if url.engine is not Engine.SQLITE:
+        return url
+    return url._replace(place=os.path.abspath(os.path.expanduser(url.place)))  # noqa: PTH100, PTH111 - as in wiring
 
 
 def export_line(name: str, value: str, width: int) -> str:

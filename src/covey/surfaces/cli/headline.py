@@ -4,12 +4,14 @@ import json
 from collections.abc import Sequence
 from datetime import datetime
 
+from covey.core.approval import approval_data
 from covey.core.message import Message
 from covey.core.parts import DataPart, FilePart, TextPart
 from covey.surfaces.cli.letters import clipped
 from covey.surfaces.cli.when import age
 
 LONGEST_DATA = 200
+APPROVAL = frozenset({"type", "request_id", "approve", "reason", "feedback"})
 
 
 def headline(message: Message, now: datetime) -> Sequence[tuple[str, str]]:
@@ -32,8 +34,14 @@ def about(message: Message) -> str:
 
 
 def extras(message: Message) -> Sequence[str]:
-    """Return a line for each part that is no text."""
-    return [_extra(part) for part in message.parts if not isinstance(part, TextPart)]
+    """Return a line for each part that is no text. What the verbs and texts of an approval say is left out."""
+    told = approval_data(message)
+    return [
+        _extra(part)
+        for part in message.parts
+        if not isinstance(part, TextPart)
+        and not (isinstance(part, DataPart) and part.data is told and told is not None and told.keys() <= APPROVAL)
+    ]
 
 
 def _extra(part: FilePart | DataPart) -> str:

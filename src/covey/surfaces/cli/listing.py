@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from datetime import datetime
 
+from covey.core.approval import requested
 from covey.core.message import Kind, Message
 from covey.services.looking import Item
 from covey.surfaces.cli.headline import about, extras
@@ -31,5 +32,7 @@ def show_items(output: Output, items: Sequence[Item], now: datetime, nothing: st
 
 
 def _kind(message: Message) -> str:
+    if request := requested(message):
+        return f"approval ({request.label})"
     is_idle = message.kind is Kind.REQUEST and not message.expects_reply
     return f"{message.kind} (no reply)" if is_idle else str(message.kind)

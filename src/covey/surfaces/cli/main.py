@@ -118,9 +118,10 @@ def _known(verb: str) -> str:
 
 
 def parse(verb: str, words: Sequence[str]) -> tuple[Namespace, Verb]:
-    """Return the options of a call and the module that carries it out."""
+    """Return the options of a call and the module that carries it out. Options may stand anywhere among the words:
+    `covey reply 3 --from coder "yes"`."""
     module = load(verb)
-    return parser_of(verb, module).parse_args(words), module
+    return parser_of(verb, module).parse_intermixed_args(words), module
 
 
 def load(verb: str) -> Verb:

@@ -63,6 +63,10 @@ class Output:
                 padded = (cell + " " * (width - cells(cell)) for cell, width in zip(head, widths, strict=True))
                 self._out.write("  ".join((*padded, last)).rstrip() + "\n")
 
+    def style(self, word: str) -> str:
+        """Return how a state looks to a person."""
+        return self._screen.style(word) if self.is_for_a_person else ""
+
     def note(self, line: str) -> None:
         """Tell a person something beside the result."""
         if not self.as_json:
@@ -79,6 +83,18 @@ class Output:
         if not self.as_json and self._err.isatty() and os.environ.get("TERM") != "dumb":
             self._err.write("\r\x1b[2K" + printable(line)[: columns() - 1])
             self._err.flush()
+
+    def canvas(self):
+        """Return a page that covers the terminal of a person while a block runs."""
+        from covey.surfaces.cli.canvas import Canvas  # late, as the screen is
+
+        return Canvas(self._screen, self._out)
+
+    def footer(self):
+        """Return lines at the foot of what a person sees, which change in place."""
+        from covey.surfaces.cli.footer import Footer  # late, as the screen is
+
+        return Footer(self._screen, self._out)
 
     def error(self, error: CoveyError) -> None:
         """Write an error: one line for people with what to do next, an envelope for programs."""

@@ -1,14 +1,14 @@
-"""References: how people name a message, by its id or by its number in an inbox."""
+"""References: how people name a message: by its id, or by its number in an inbox, 3 in their own and coder:3 in any."""
 
 from covey.core.errors import NumberUnknown
 from covey.core.ids import MessageId, parse_message_id
-from covey.core.names import AgentName
+from covey.core.names import AgentName, parse_agent_name
 from covey.surfaces.cli.call import Call
 
 DIGITS = 15
 """No number has more."""
 
-HELP = "the message: its id, or its number in the inbox of who acts"
+HELP = "the message: its id, its number in the inbox of who acts, or coder:3"
 
 
 def is_number(text: str) -> bool:
@@ -17,7 +17,10 @@ def is_number(text: str) -> bool:
 
 
 def message_of(call: Call, text: str, claimed: str | None = None) -> MessageId:
-    """Return the message that `text` names; a number counts in the inbox of who acts."""
+    """Return the message that `text` names; a number counts in the inbox of who acts, or of the agent before it."""
+    agent, _, number = text.partition(":")
+    if is_number(number):
+        return numbered(call, parse_agent_name(agent), number)
     return numbered(call, call.agent(claimed), text) if is_number(text) else parse_message_id(text)
 
 

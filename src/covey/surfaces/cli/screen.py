@@ -39,6 +39,13 @@ STYLES: Final[Mapping[str, str]] = {
     "open": "yellow",
     "answered": "cyan",
     "closed": "green",
+    "pending": "yellow",
+    "accepted": "blue",
+    "working": "cyan",
+    "progress": "cyan",
+    "completed": "green",
+    "failed": "red",
+    "rejected": "red",
     "idle": "green",
     "busy": "yellow",
     "offline": "dim",
@@ -70,6 +77,17 @@ class Screen:
         for n, row in enumerate(line.wrap(self._console, room) or [line]):
             row.rstrip()
             self._console.print(Text.assemble((margin if n else lead, "dim"), row), soft_wrap=True)
+
+    def style(self, word: str) -> str:
+        """Return how a state, a presence or a kind looks."""
+        return STYLES.get(word, "")
+
+    def styled(self, pieces: Sequence[tuple[str, str]]) -> str:
+        """Return one line of styled pieces, with the codes for their colours."""
+        with self._console.capture() as captured:
+            line = Text.assemble(*((printable(text), style) for text, style in pieces))
+            self._console.print(line, soft_wrap=True, end="")
+        return captured.get()
 
     def table(self, columns: Sequence[str], rows: Sequence[Sequence[str]], width: int) -> None:
         """Write rows under their columns. On a narrow screen columns are wrapped, what people copy goes below its row,

@@ -104,6 +104,29 @@ class Teller:
         copies = [await self._copy(d) for d in _items(event.details["deliveries"])]
         return (Told("offered", ", ".join(copies)),)
 
+    async def task_moved(self, event: Event) -> Sequence[Told]:
+        details = event.details
+        word = "progress" if details.get("move") == "progress" else str(details.get("to"))
+        reason = details.get("reason")
+        return (Told(word, f"{await self._task(event)}{f': {one_line(str(reason))}' if reason else ''}"),)
+
+    async def task_claimed(self, event: Event) -> Sequence[Told]:
+        return (Told("taken", f"{await self._task(event)}, attempt {event.details.get('attempt')}"),)
+
+    async def task_released(self, event: Event) -> Sequence[Told]:
+        return (Told("released", f"{await self._task(event)}: its session has ended"),)
+
+    async def _task(self, event: Event) -> str:
+        copies = [d for d in await self._copies(MessageId(event.message_id or "")) if d.agent == event.agent]
+        return f"task {event.agent}:{copies[0].number}" if copies else f"task {event.message_id}"
+
+    async def posted(self, event: Event) -> Sequence[Told]:
+        details = event.details
+        where = f"{event.agent} {details.get('conversation') or ''}".rstrip()
+        word = "deferred" if details["move"] == "defer" else str(details["to"])
+        error = details.get("error")
+        return (Told(word, f"{where}: {one_line(str(error))}" if error else where),)
+
     async def debt_moved(self, event: Event) -> Sequence[Told]:
         reason = "" if event.details["move"] == "answer" else f": {event.details['move']}"
         return (Told(str(event.details["to"]), f"{await self._debt(event.details['ticket'])}{reason}"),)
@@ -163,6 +186,12 @@ _TELLINGS: Final[Mapping[Action, Telling]] = {
     Action.TICKET_MOVED: Teller.debt_moved,
     Action.TICKET_TROUBLED: Teller.debt_troubled,
     Action.TICKET_PASSED: Teller.debt_passed,
+    Action.TASK_MOVED: Teller.task_moved,
+    Action.TASK_CLAIMED: Teller.task_claimed,
+    Action.TASK_RELEASED: Teller.task_released,
+    Action.POST_MOVED: Teller.posted,
+    Action.CHANNEL_BOUND: _of_agent("bound", "conversation", "to"),
+    Action.CHANNEL_UNBOUND: _of_agent("unbound", "conversation", "to"),
     Action.GATE_FORCED: _of_scope("forced", "why"),
     Action.TOKEN_CREATED: _of_agent("token", "token", "note"),
     Action.TOKEN_REVOKED: _of_agent("revoked", "token"),

@@ -40,3 +40,13 @@ def age(at: datetime, now: datetime) -> str:
 def parse_when(text: str, now: datetime) -> datetime:
     """Return the instant that `text` means, spans counting back from now."""
     return now - parse_span(text) if re.fullmatch(_SPAN, text) else parse_instant(text)
+
+
+def parse_deadline(text: str, now: datetime) -> datetime:
+    """Return the instant that `text` means, spans counting on from now."""
+    if re.fullmatch(_SPAN, text):
+        return now + parse_span(text)
+    try:
+        return parse_instant(text)
+    except Invalid:
+        raise Invalid("deadline", text, "use 90s, 10m, 2h, 3d or an ISO time with a zone") from None

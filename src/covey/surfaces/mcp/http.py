@@ -20,10 +20,10 @@ from starlette.middleware.authentication import AuthenticationMiddleware
 from starlette.routing import Route
 
 from covey.core.errors import IdentityRefused, Unavailable
+from covey.core.http_address import LOOPBACK, HttpAddress
 from covey.core.secret import hash_secret
 from covey.core.token import token_id
 from covey.services.space import Services
-from covey.surfaces.mcp.address import LOOPBACK, HttpAddress
 from covey.surfaces.mcp.context import Running
 from covey.surfaces.mcp.seats import HTTP_LEASE
 

@@ -25,7 +25,9 @@ async def mail_line(caller: Caller, toolkit: Toolkit) -> tuple[str, OfferId | No
     if caller.identity.session is None:
         return "", None
     try:
-        if not await caller.services.clients.lacks_mail(caller.identity, toolkit.presentation):
+        if not await caller.services.clients.lacks_mail(
+            caller.identity, toolkit.presentation, takes_tasks=bool(toolkit.ways.task)
+        ):
             return "", None
         terms = Terms(budget=BUDGET, limit=LIMIT, presentation=toolkit.presentation, ways=toolkit.ways)
         pending = await caller.services.attention.take(caller.identity, TURN, terms)

@@ -12,6 +12,7 @@ from threading import current_thread, main_thread
 import anyio
 
 from covey.core.errors import IdentityRefused, SessionEnded
+from covey.core.http_address import HttpAddress
 from covey.core.identity import Identity
 from covey.core.ids import parse_session_id
 from covey.core.names import AgentName
@@ -19,7 +20,6 @@ from covey.core.store_url import StoreUrl
 from covey.services.clients import Seated
 from covey.services.directory import JoinRequest
 from covey.services.space import Services
-from covey.surfaces.mcp.address import HttpAddress
 from covey.surfaces.mcp.seat import Seat
 from covey.surfaces.mcp.seats import OneSeat, TokenSeats
 from covey.surfaces.mcp.server import make_server

@@ -6,10 +6,10 @@ from argparse import ArgumentParser, Namespace
 from typing import Protocol, cast
 
 from covey.core.errors import ExtraMissing, Invalid
+from covey.core.http_address import HttpAddress, parse_http_address
 from covey.core.json import Json
 from covey.core.names import parse_agent_name
 from covey.core.store_url import StoreUrl
-from covey.surfaces.mcp.address import HttpAddress, parse_http_address
 from covey.toolkits.catalogue import DEFAULT, HOMES, toolkit
 
 DESCRIPTION = """\

@@ -3,6 +3,7 @@
 from collections.abc import AsyncIterator, Sequence
 from typing import Unpack
 
+from covey.core.approval import ApprovalRequest, requested
 from covey.core.delivery import Delivery as Record
 from covey.core.delivery import DeliveryState
 from covey.core.identity import Identity
@@ -11,6 +12,7 @@ from covey.core.message import Message
 from covey.core.parts import FilePart
 from covey.services.looking import InboxFilter, Item
 from covey.services.space import Services
+from covey.surfaces.python.approvals import decide
 from covey.surfaces.python.checks import seconds
 from covey.surfaces.python.options import MessageOptions
 from covey.surfaces.python.receipt import Receipt
@@ -64,6 +66,19 @@ class Delivery:
     async def reply(self, text: str, *, close: bool = False, **options: Unpack[MessageOptions]) -> Receipt:
         """Answer it. With `close` the debt is closed too, instead of waiting to be archived."""
         return await reply_to(self._services, self._actor, self.id, text, options, close=close)
+
+    @property
+    def approval(self) -> ApprovalRequest | None:
+        """What it asks to be approved; None where it does not. It is answered with `approve` or `reject`."""
+        return requested(self.message)
+
+    async def approve(self, reason: str = "") -> Receipt:
+        """Approve what it asks for. The first decision counts."""
+        return await decide(self._services, self._actor, self.id, True, reason)
+
+    async def reject(self, reason: str) -> Receipt:
+        """Reject what it asks for, and say why."""
+        return await decide(self._services, self._actor, self.id, False, reason)
 
     async def handle(self) -> None:
         """Mark it as handled."""

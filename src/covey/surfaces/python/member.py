@@ -4,6 +4,7 @@ from collections.abc import Collection, Sequence
 from datetime import timedelta
 from typing import Literal, Unpack
 
+from covey.core.approval_outcome import Approval
 from covey.core.attention import Pending
 from covey.core.delivery import Delivery as Record
 from covey.core.errors import Invalid
@@ -23,13 +24,18 @@ from covey.services.dialogue import Swept
 from covey.services.directory import Joined
 from covey.services.offers import Showing
 from covey.services.space import Services
-from covey.surfaces.python.checks import choice, note, seconds, whole
+from covey.surfaces.python.approvals import decide, request_approval
+from covey.surfaces.python.assignment import Assignment, Judgement, delegate, judge_by
+from covey.surfaces.python.checks import choice, flag, note, seconds, whole
 from covey.surfaces.python.checks import lease as parse_lease
+from covey.surfaces.python.delegated import Delegated
 from covey.surfaces.python.inbox import Inbox
 from covey.surfaces.python.options import MessageOptions, draft_from, policy_from
 from covey.surfaces.python.receipt import GradeName, Receipt
 from covey.surfaces.python.replies import reply_to
 from covey.surfaces.python.turn import Turn, TurnOptions, terms_from
+from covey.surfaces.python.work import Handler
+from covey.surfaces.python.worker import Worker, WorkOptions
 from covey.toolkits.catalogue import DEFAULT
 from covey.toolkits.catalogue import toolkit as find_toolkit
 from covey.toolkits.tool import Caller
@@ -88,11 +94,57 @@ class Member:
         """Wait again for the answer to an earlier question of this agent."""
         return await self._services.asks.resume(parse_ticket_id(ticket), self.identity, seconds(timeout, "timeout"))
 
+    async def request_approval(
+        self, to: str, what: str, text: str, *, timeout: float = 30.0, **options: Unpack[MessageOptions]
+    ) -> Approval:
+        """Ask an agent to approve something and wait for its decision. `what` is plan, shutdown or a name of your own.
+
+        What comes back is true only where it was approved. A wait that runs out is no decision: it has a ticket.
+        """
+        return await request_approval(self._services, self.identity, to, what, text, timeout, options)
+
+    async def resume_approval(self, ticket: str, *, timeout: float = 30.0) -> Approval:
+        """Wait again for the decision on an earlier request of this agent."""
+        parsed, limit = parse_ticket_id(ticket), seconds(timeout, "timeout")
+        return await self._services.approvals.resume(parsed, self.identity, limit)
+
+    async def approve(self, message_id: str, reason: str = "") -> Receipt:
+        """Approve what a message asks for. The first decision counts."""
+        return await decide(self._services, self.identity, message_id, True, reason)
+
+    async def reject(self, message_id: str, reason: str) -> Receipt:
+        """Reject what a message asks for, and say why."""
+        return await decide(self._services, self.identity, message_id, False, reason)
+
     async def reply(
         self, message_id: str, text: str, *, close: bool = False, **options: Unpack[MessageOptions]
     ) -> Receipt:
         """Answer a message by its id. With `close` the debt is closed too."""
         return await reply_to(self._services, self.identity, message_id, text, options, close=close)
+
+    async def delegate(self, to: str, text: str, **options: Unpack[MessageOptions]) -> Delegated:
+        """Hand work to an agent. When this returns the task is durable; `result` waits for how it ends."""
+        return await delegate(self._services, self.identity, to, text, options)
+
+    async def take(
+        self, *, timeout: float = 30.0, judgement: Judgement | None = None, start: bool = False
+    ) -> Assignment | None:
+        """Wait for the next task of this agent that it has room for, and take it; None when the time has run out. With
+        `start` it is working at once, which is told in the same step, unless it has to be judged first."""
+        judge = judge_by(judgement, self._services, self.identity)
+        view = await self._services.duties.next(
+            self.identity, seconds(timeout, "timeout"), judge=judge, starts=flag(start, "start")
+        )
+        return None if view is None else Assignment(view, self._services, self.identity)
+
+    async def work(self, handler: Handler, **options: Unpack[WorkOptions]) -> None:
+        """Take tasks of this agent as they come, and hand in what the handler returns for each: a text, a dict, a
+        `Result` or None; a task whose handler raises has failed. It goes on until it is cancelled."""
+        await self.worker(handler, **options).run()
+
+    def worker(self, handler: Handler, **options: Unpack[WorkOptions]) -> Worker:
+        """Return what `work` runs, for programs that want to stop it in order."""
+        return Worker(self._services, self.identity, handler, options)
 
     async def attach(self, path: str, media_type: str = "application/octet-stream") -> FilePart:
         """Return a snapshot of a file, to be sent with `files=[…]`."""
@@ -150,9 +202,11 @@ class Member:
         are separated by commas."""
         return Toolbox(find_toolkit(toolkit), Caller(self._services, self.identity))
 
-    async def pending(self, **options: Unpack[TurnOptions]) -> Pending:
-        """Return what the next turn would show, without changing anything."""
-        return await self._services.attention.look(self.identity, terms_from(options))
+    async def pending(self, *, timeout: float = 0.0, **options: Unpack[TurnOptions]) -> Pending:
+        """Return what the next turn would show, without changing anything. With a `timeout`, wait until there is a
+        message or a task to show."""
+        limit = seconds(timeout, "timeout")
+        return await self._services.attention.look(self.identity, terms_from(options), limit)
 
     async def offer(
         self,

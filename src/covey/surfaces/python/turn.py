@@ -41,6 +41,10 @@ class TurnOptions(TypedDict, total=False):
     """How it reads the rest of a message that was cut; {number} and {message} stand for its number and id."""
     answer: str
     """How it answers; in the style of hooks only."""
+    decide: str
+    """How it approves or rejects what it is asked to; {number} and {message} stand for the request's number and id."""
+    task: str
+    """How it says what becomes of a task, likewise. With an empty text no task is taken for it."""
 
 
 class Turn:

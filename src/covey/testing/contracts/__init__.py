@@ -19,6 +19,7 @@ import pytest
 pytest.register_assert_rewrite(*(module.name for module in iter_modules(__path__, f"{__name__}.")))
 
 from covey.testing.contracts.agents import AgentsContract
+from covey.testing.contracts.bindings import BindingsContract
 from covey.testing.contracts.blob_upkeep import BlobUpkeepContract
 from covey.testing.contracts.blobs import BlobsContract
 from covey.testing.contracts.clock import ClockContract, IdsContract
@@ -27,9 +28,13 @@ from covey.testing.contracts.durable import DurableStoreContract
 from covey.testing.contracts.holdings import HoldingsContract
 from covey.testing.contracts.inboxes import InboxesContract
 from covey.testing.contracts.journal import JournalContract
+from covey.testing.contracts.launcher import LauncherContract
+from covey.testing.contracts.launcher_ends import LauncherEndsContract
+from covey.testing.contracts.launcher_refusals import LauncherRefusalsContract
 from covey.testing.contracts.liveness import LivenessContract, StartedProcess, StartProcess
 from covey.testing.contracts.messages import MessagesContract
 from covey.testing.contracts.offers import OffersContract
+from covey.testing.contracts.posts import PostsContract
 from covey.testing.contracts.pruned import PrunedContract
 from covey.testing.contracts.search import SearchContract
 from covey.testing.contracts.sessions import SessionsContract
@@ -37,6 +42,7 @@ from covey.testing.contracts.settings import SettingsContract
 from covey.testing.contracts.shared import SharedStoreContract
 from covey.testing.contracts.shared_signals import SharedLivenessContract, SharedWakeupsContract
 from covey.testing.contracts.store import StoreContract
+from covey.testing.contracts.tasks import TasksContract
 from covey.testing.contracts.tickets import TicketsContract
 from covey.testing.contracts.tokens import TokensContract
 from covey.testing.contracts.views import ViewsContract
@@ -44,6 +50,7 @@ from covey.testing.contracts.wakeups import WakeupsContract
 
 __all__ = [
     "AgentsContract",
+    "BindingsContract",
     "BlobUpkeepContract",
     "BlobsContract",
     "ClockContract",
@@ -53,9 +60,13 @@ __all__ = [
     "IdsContract",
     "InboxesContract",
     "JournalContract",
+    "LauncherContract",
+    "LauncherEndsContract",
+    "LauncherRefusalsContract",
     "LivenessContract",
     "MessagesContract",
     "OffersContract",
+    "PostsContract",
     "PrunedContract",
     "SearchContract",
     "SessionsContract",
@@ -66,6 +77,7 @@ __all__ = [
     "StartProcess",
     "StartedProcess",
     "StoreContract",
+    "TasksContract",
     "TicketsContract",
     "TokensContract",
     "ViewsContract",

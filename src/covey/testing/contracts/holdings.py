@@ -5,13 +5,15 @@ from covey.core.ids import MessageId
 from covey.core.message import Kind
 from covey.core.names import Scope
 from covey.core.parts import FilePart, TextPart
+from covey.core.post import PostState
 from covey.core.pruning import ThreadState
+from covey.core.task import TaskState
 from covey.core.ticket import TicketState
 from covey.ports.store import Transaction
 from covey.testing.contracts.kept import each, kept
 from covey.testing.contracts.messages import add
-from covey.testing.opening import OpenStore
-from covey.testing.records import a_delivery, a_message, a_message_id, a_ticket, at
+from covey.testing.opening import OpenStore, silent
+from covey.testing.records import a_delivery, a_message, a_message_id, a_post, a_task, a_ticket, at
 
 HANDLED = DeliveryState.HANDLED
 FIRST, SECOND, THIRD = (a_message_id(n) for n in (1, 2, 3))
@@ -92,6 +94,63 @@ class HoldingsContract:
 
         state = await kept(open_store, write, lambda tx: tx.holdings.state(FIRST))
         assert state == ThreadState(1, 0, 0, at(8), frozenset())
+
+    async def test_what_is_still_to_be_posted_waits(self, open_store: OpenStore) -> None:
+        async def write(tx: Transaction) -> None:
+            await add(tx, a_message(1), a_message(2))
+            await each(tx.deliveries.place, *(a_delivery(n, state=HANDLED) for n in (1, 2)))
+            await each(tx.posts.put, a_post(1), a_post(2, state=PostState.DELIVERED))
+
+        async def look(tx: Transaction) -> list[ThreadState | None]:
+            return [await tx.holdings.state(thread) for thread in (FIRST, SECOND)]
+
+        found = await kept(open_store, write, look)
+        assert [state and state.waiting for state in found] == [1, 0]
+
+    async def test_the_state_of_a_thread_counts_its_tasks(self, open_store: OpenStore) -> None:
+        async def write(tx: Transaction) -> None:
+            await add(
+                tx, *(a_message(n, kind=Kind.TASK, thread=FIRST) for n in (1, 2, 3)), a_message(4, kind=Kind.TASK)
+            )
+            await tx.tasks.put(a_task(1, state=TaskState.COMPLETED)._replace(updated_at=at(3)))
+            await tx.tasks.put(a_task(2, state=TaskState.WORKING)._replace(updated_at=at(8)))
+            await tx.tasks.put(a_task(4, state=TaskState.REJECTED)._replace(updated_at=at(9)))
+
+        async def look(tx: Transaction) -> list[ThreadState | None]:
+            return [await tx.holdings.state(thread) for thread in (FIRST, a_message_id(4))]
+
+        busy, quiet = await kept(open_store, write, look)
+        assert busy is not None
+        assert quiet is not None
+        assert busy == ThreadState(3, 0, 0, at(8), frozenset(), tasks=2, unfinished=1)
+        assert quiet == ThreadState(1, 0, 0, at(9), frozenset(), tasks=1, unfinished=0)
+        assert busy.is_open
+        assert not quiet.is_open
+
+    async def test_a_task_is_held_by_what_it_is_a_part_of_and_by_its_parts(self, open_store: OpenStore) -> None:
+        """Each in a thread of its own: 1 has the parts 2 and 3, and 2 has 4, which has 5."""
+        parents = {2: FIRST, 3: FIRST, 4: SECOND, 5: a_message_id(4)}
+
+        async def put(tx: Transaction, unfinished: int) -> None:
+            for n in range(1, 6):
+                state = TaskState.ACCEPTED if n == unfinished else TaskState.COMPLETED
+                await tx.tasks.put(a_task(n, state=state, parent=parents.get(n)))
+
+        async def held(tx: Transaction) -> list[int]:
+            states = [(n, await tx.holdings.state(a_message_id(n))) for n in range(1, 6)]
+            return [n for n, state in states if state is not None and state.unfinished]
+
+        async with open_store(silent) as store:
+            await store.commit(lambda tx: add(tx, *(a_message(n, kind=Kind.TASK) for n in range(1, 6))))
+            for unfinished, expected in (
+                (1, [1, 2, 3, 4, 5]),
+                (2, [1, 2, 4, 5]),
+                (3, [1, 3]),
+                (5, [1, 2, 4, 5]),
+                (0, []),
+            ):
+                await store.commit(lambda tx, n=unfinished: put(tx, n))
+                assert await store.read(held) == expected
 
     async def test_the_newest_messages_of_a_thread_come_first(self, open_store: OpenStore) -> None:
         messages = [a_message(1), a_message(3, thread=FIRST), a_message(2, thread=FIRST), a_message(4)]

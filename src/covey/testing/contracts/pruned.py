@@ -5,10 +5,13 @@ import pytest
 from covey.core.delivery import DeliveryState
 from covey.core.event import Action, Event
 from covey.core.ids import MessageId
+from covey.core.post import PostState
+from covey.core.task import TaskState
 from covey.core.ticket import TicketState
 from covey.ports.ledger import MessageFilter
 from covey.ports.pruning import Removed
 from covey.ports.store import Transaction
+from covey.ports.tasks import TaskFilter
 from covey.testing.contracts.kept import each
 from covey.testing.contracts.messages import add
 from covey.testing.opening import OpenStore, silent
@@ -17,6 +20,8 @@ from covey.testing.records import (
     a_delivery,
     a_message,
     a_message_id,
+    a_post,
+    a_task,
     a_ticket,
     an_agent,
     an_event,
@@ -34,6 +39,8 @@ async def two_messages(tx: Transaction) -> None:
     await add(tx, a_message(1), a_message(2))
     await each(tx.deliveries.place, *(a_delivery(n, copy, state=HANDLED) for n in (1, 2) for copy in (1, 2)))
     await each(tx.tickets.put, *(a_ticket(n, state=TicketState.CLOSED) for n in (1, 2)))
+    await each(tx.tasks.put, *(a_task(n, state=TaskState.FAILED) for n in (1, 2)))
+    await each(tx.posts.put, *(a_post(n, state=PostState.DELIVERED) for n in (1, 2)))
     await each(tx.journal.append, *(an_event(n) for n in (1, 2, 1)))
 
 
@@ -44,6 +51,8 @@ async def left(tx: Transaction) -> list[object]:
         *await tx.deliveries.of_message(FIRST),
         *await tx.tickets.of_message(FIRST),
         *await tx.messages.thread(FIRST),
+        await tx.tasks.get(FIRST),
+        await tx.posts.get(a_post(1).id),
         *(event for event in await tx.journal.read(0, 100) if event.message_id == FIRST),
     )
     return [record for record in records if record is not None]
@@ -61,10 +70,12 @@ class PrunedContract:
             await store.commit(two_messages)
             others = await store.read(lambda tx: tx.deliveries.of_message(SECOND))
             removed = await store.commit(lambda tx: tx.pruned.remove([FIRST]))
-            assert removed == Removed(messages=1, deliveries=2, tickets=1, offers=0, events=2)
+            assert removed == Removed(messages=1, deliveries=2, tickets=1, offers=0, events=2, tasks=1, posts=1)
             assert await store.read(left) == []
             assert await store.read(lambda tx: tx.deliveries.of_message(SECOND)) == others
             assert (await store.read(lambda tx: tx.messages.get(SECOND))) == a_message(2)
+            assert [task.id for task in await store.read(lambda tx: tx.tasks.find(TaskFilter(), 10))] == [SECOND]
+            assert (await store.read(lambda tx: tx.posts.get(a_post(2).id))) is not None
             assert len(await store.read(lambda tx: tx.journal.read(0, 100))) == 1
 
     async def test_its_id_is_remembered(self, open_store: OpenStore) -> None:
@@ -108,6 +119,24 @@ class PrunedContract:
             await store.commit(lambda tx: tx.tickets.put(a_ticket(1, debtor="eve", state=state)))
             with pytest.raises(LookupError):
                 await store.commit(lambda tx: tx.pruned.remove([FIRST]))
+            assert await store.read(lambda tx: tx.messages.get(FIRST)) is not None
+
+    async def test_what_is_still_to_be_posted_is_not_removed(self, open_store: OpenStore) -> None:
+        async with open_store(silent) as store:
+            await store.commit(two_messages)
+            await store.commit(lambda tx: tx.posts.put(a_post(1)))
+            with pytest.raises(LookupError):
+                await store.commit(lambda tx: tx.pruned.remove([FIRST]))
+            assert await store.read(lambda tx: tx.messages.get(FIRST)) is not None
+
+    @pytest.mark.parametrize("state", [TaskState.PENDING, TaskState.ACCEPTED, TaskState.WORKING])
+    async def test_what_is_not_finished_is_not_removed(self, open_store: OpenStore, state: TaskState) -> None:
+        async with open_store(silent) as store:
+            await store.commit(two_messages)
+            await store.commit(lambda tx: tx.tasks.put(a_task(1, state=state)))
+            with pytest.raises(LookupError):
+                await store.commit(lambda tx: tx.pruned.remove([SECOND, FIRST]))
+            assert await store.read(lambda tx: tx.tasks.get(SECOND)) is not None
             assert await store.read(lambda tx: tx.messages.get(FIRST)) is not None
 
     async def test_what_is_not_there_cannot_be_removed(self, open_store: OpenStore) -> None:

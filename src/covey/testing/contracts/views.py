@@ -6,16 +6,21 @@ from covey.core.card import Card
 from covey.core.delivery import DeliveryState
 from covey.core.names import AgentName
 from covey.core.portable import FiledMessage, NumberedAgent, RecordKind, Setting
+from covey.core.post import PostState
+from covey.core.task import TaskState
 from covey.core.wire import encode
 from covey.ports.store import Transaction
 from covey.testing.contracts.kept import each
 from covey.testing.everything import write_everything
 from covey.testing.opening import OpenViews
 from covey.testing.records import (
+    a_binding,
     a_delivery,
     a_message,
     a_message_id,
+    a_post,
     a_session,
+    a_task,
     a_ticket,
     a_token,
     an_agent,
@@ -45,6 +50,9 @@ class ViewsContract:
                 assert [placed.record for placed in await view.tickets(0, 10)] == [a_ticket()]
                 (delivery,) = await view.deliveries(0, 10)
                 assert delivery.message_id == a_message().id
+                assert [placed.record for placed in await view.tasks(0, 10)] == [a_task()]
+                assert await view.bindings() == [a_binding()]
+                assert [placed.record for placed in await view.posts(0, 10)] == [a_post()]
                 assert await view.position() == event.position
                 totals = {kind: count for kind, count in (await view.totals()).items() if count}
                 assert totals == dict.fromkeys(set(RecordKind) - {RecordKind.BLOB, RecordKind.PRUNED}, 1)
@@ -53,9 +61,10 @@ class ViewsContract:
         async with open_views() as (_, views), views.view() as view:
             assert await view.position() == 0
             assert sum((await view.totals()).values()) == 0
-            assert [*await view.agents(), *await view.settings(), *await view.tokens()] == []
+            assert [*await view.agents(), *await view.settings(), *await view.tokens(), *await view.bindings()] == []
             for read in (view.events, view.sessions, view.offers, view.messages, view.tickets, view.deliveries):
                 assert [*await read(0, 10)] == []
+            assert [*await view.tasks(0, 10), *await view.posts(0, 10)] == []
 
     async def test_it_holds_what_was_committed_before_and_nothing_after(self, open_views: OpenViews) -> None:
         async def add_another(tx: Transaction) -> None:
@@ -66,6 +75,9 @@ class ViewsContract:
             await tx.messages.add(a_message(2), encode(a_message(2)))
             await tx.deliveries.place(a_delivery(2))
             await tx.tickets.put(a_ticket(2))
+            await tx.tasks.put(a_task(2))
+            await tx.bindings.remove(AgentName("ops"), "c-1")
+            await tx.posts.put(a_post(2))
             await tx.offers.put(an_offer(2))
             await tx.journal.append(an_event(2))
             await tx.tokens.put(a_token(2))
@@ -78,11 +90,13 @@ class ViewsContract:
                 assert await view.settings() == [Setting("setting", "value")]
                 assert [placed.record for placed in await view.sessions(0, 10)] == [a_session()]
                 assert len(await view.tokens()) == 1
+                assert await view.bindings() == [a_binding()]
                 for read in (view.events, view.offers, view.messages, view.tickets, view.deliveries):
                     assert len(await read(0, 10)) == 1
-                assert sum((await view.totals()).values()) == 9
+                assert [len(await read(0, 10)) for read in (view.tasks, view.posts)] == [1, 1]
+                assert sum((await view.totals()).values()) == 12
             async with views.view() as later:
-                assert sum((await later.totals()).values()) == 16
+                assert sum((await later.totals()).values()) == 20
 
     async def test_pages_go_on_after_the_place_of_the_last_record(self, open_views: OpenViews) -> None:
         async def add(tx: Transaction) -> None:
@@ -91,13 +105,15 @@ class ViewsContract:
                 await tx.sessions.put(a_session(n, ended_at=at(n) if n % 2 else None))
                 await tx.offers.put(an_offer(n))
                 await tx.tickets.put(a_ticket(n))
+                await tx.tasks.put(a_task(n, state=TaskState.COMPLETED if n % 2 else TaskState.PENDING))
+                await tx.posts.put(a_post(n, state=PostState.DELIVERED if n % 2 else PostState.PENDING))
                 await tx.deliveries.place(a_delivery(n))
                 await tx.journal.append(an_event(n))
 
         async with open_views() as (store, views):
             await store.commit(add)
             async with views.view() as view:
-                for read in (view.messages, view.sessions, view.offers, view.tickets):
+                for read in (view.messages, view.sessions, view.offers, view.tickets, view.tasks, view.posts):
                     first = await read(0, 2)
                     second = await read(first[-1].place, 2)
                     third = await read(second[-1].place, 2)
@@ -116,6 +132,8 @@ class ViewsContract:
             await each(tx.sessions.put, a_session(2), a_session(1, joined_at=at(-60)), a_session(2, ended_at=at(9)))
             await each(tx.tickets.put, a_ticket(3), a_ticket(1), a_ticket(3)._replace(due_at=at(5)))
             await each(tx.offers.put, an_offer(2), an_offer(1), an_offer(2, ended_at=at(3)))
+            await each(tx.tasks.put, a_task(3), a_task(1), a_task(3, state=TaskState.WORKING))
+            await each(tx.posts.put, a_post(2), a_post(1), a_post(2, state=PostState.FAILED))
 
         async with open_views() as (store, views):
             await store.commit(put)
@@ -123,6 +141,8 @@ class ViewsContract:
                 assert [placed.record.id for placed in await view.sessions(0, 10)] == [a_session(2).id, a_session(1).id]
                 assert [placed.record.id for placed in await view.tickets(0, 10)] == [a_ticket(3).id, a_ticket(1).id]
                 assert [placed.record.id for placed in await view.offers(0, 10)] == [an_offer(2).id, an_offer(1).id]
+                assert [placed.record.id for placed in await view.tasks(0, 10)] == [a_task(3).id, a_task(1).id]
+                assert [placed.record.id for placed in await view.posts(0, 10)] == [a_post(2).id, a_post(1).id]
 
     async def test_deliveries_stand_by_seq_whatever_their_state(self, open_views: OpenViews) -> None:
         async def put(tx: Transaction) -> None:

@@ -22,5 +22,7 @@ TOOLKIT: Final = Toolkit(
         more="reply to or dismiss some of these; the others follow",
         rest="ask its sender to send it in smaller parts",
         answer="broadcast(reply_to=NUMBER, message=…)",
+        decide='broadcast(reply_to={number}, message=JSON), JSON being {{"approve": true}}, or false and a "reason"',
+        task="",
     ),
 )

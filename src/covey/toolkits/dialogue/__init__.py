@@ -23,5 +23,10 @@ TOOLKIT: Final = Toolkit(
         more="messages_inbox",
         rest="messages_thread(id={message})",
         answer="messages_send(kind=response, in_reply_to=ID, …), then messages_archive(id=ID)",
+        decide=(
+            'messages_send(kind=response, in_reply_to={message}, body=JSON, …), JSON being {{"approve": true}}, or '
+            'false and a "reason"'
+        ),
+        task="",
     ),
 )

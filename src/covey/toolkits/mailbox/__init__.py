@@ -1,24 +1,31 @@
-"""The mailbox toolkit: agents with cards, and messages in parts that wait for who is offline."""
+"""The mailbox toolkit: agents with cards, messages in parts that wait for who is offline, and tasks."""
 
 from typing import Final
 
 from covey.core.attention import Ways
+from covey.toolkits.mailbox.delegate_task import DELEGATE_TASK
 from covey.toolkits.mailbox.list_agents import LIST_AGENTS
+from covey.toolkits.mailbox.list_tasks import LIST_TASKS
 from covey.toolkits.mailbox.send_message import SEND_MESSAGE
+from covey.toolkits.mailbox.update_task import UPDATE_TASK
+from covey.toolkits.tasks import TASK_WAY
 from covey.toolkits.tool import Toolkit
 
 TOOLKIT: Final = Toolkit(
     name="mailbox",
-    about="agents with cards, and messages in parts that wait for who is offline",
+    about="agents with cards, messages in parts that wait for who is offline, and tasks",
     instructions=(
         "Other agents have mailboxes. list_agents shows what each can do. What you send with send_message waits until "
         "its receiver reads it, also while that one is offline. Answer with reply_to. Don't pass a message on to an "
-        "agent that stands in its trace."
+        "agent that stands in its trace. Work for others is a task: delegate_task hands it over, update_task says what "
+        "becomes of one that you were given. Its updates and its result come to you as messages."
     ),
-    tools=(LIST_AGENTS, SEND_MESSAGE),
+    tools=(LIST_AGENTS, SEND_MESSAGE, DELEGATE_TASK, UPDATE_TASK, LIST_TASKS),
     ways=Ways(
         more="they come at your next turn",
         rest="ask its sender to send it in smaller parts",
         answer="send_message(to=SENDER, reply_to=NUMBER, …)",
+        task=TASK_WAY,
+        decide='send_message(to=SENDER, reply_to={number}, …) with data {{"approve": true}}, or false and a "reason"',
     ),
 )

@@ -4,6 +4,7 @@ from typing import Final
 
 from covey.core.errors import Invalid
 from covey.core.json import Json, JsonObject
+from covey.core.message import Callback
 from covey.core.parts import DataPart, Part, TextPart
 from covey.core.plain import plain
 from covey.core.similar import closest
@@ -25,6 +26,15 @@ SCHEMA: Final[JsonObject] = {
         "required": ["type"],
     },
 }
+
+
+def read_callback(written: Json) -> Callback:
+    """Return the conversation that a result belongs to, as a model writes it."""
+    fields = written if isinstance(written, dict) else {}
+    channel, session_id = fields.get("channel"), fields.get("session_id")
+    if not isinstance(channel, str) or not isinstance(session_id, str) or not channel or not session_id:
+        raise Invalid("callback", written, "use an object with channel and session_id, both texts")
+    return Callback(channel, session_id)
 
 
 async def read_part(written: Json, attachments: Attachments) -> Part:

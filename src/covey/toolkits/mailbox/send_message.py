@@ -1,18 +1,17 @@
 """send_message: put a message into another agent's mailbox."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Final, cast
 
 from covey.core.address import Address, AddressKind
 from covey.core.draft import Draft
-from covey.core.errors import Invalid
 from covey.core.json import Json
 from covey.core.mailbox_document import mailbox_document
-from covey.core.message import Callback, Kind, Message
+from covey.core.message import Kind, Message
 from covey.core.plain import plain_object
 from covey.services.recipients import SendPolicy
 from covey.toolkits.answers import as_json
-from covey.toolkits.mailbox.parts import SCHEMA, read_part
+from covey.toolkits.mailbox.parts import SCHEMA, read_callback, read_part
 from covey.toolkits.others import other_agent
 from covey.toolkits.references import check_answerable, message_of, was_named
 from covey.toolkits.tool import Answer, Arguments, Caller, Form, Parameter, Tool
@@ -32,7 +31,7 @@ async def _run(caller: Caller, arguments: Arguments) -> Answer:
         to=(Address(AddressKind.AGENT, to),),
         parts=tuple([await read_part(part, caller.services.attachments) for part in written]),
         in_reply_to=answered.id if answered else None,
-        callback=None if callback is None else _callback(cast(Mapping[str, Json], callback)),
+        callback=None if callback is None else read_callback(callback),
         metadata={} if metadata is None else plain_object(metadata, "metadata"),
     )
     receipt = await caller.services.mail.send(draft, caller.identity, POLICY)
@@ -48,13 +47,6 @@ async def _run(caller: Caller, arguments: Arguments) -> Answer:
 async def _answered(caller: Caller, reference: str) -> Message:
     message_id = await message_of(caller, reference, "reply_to")
     return check_answerable(await caller.services.mail.message(message_id), "reply_to")
-
-
-def _callback(written: Mapping[str, Json]) -> Callback:
-    channel, session_id = written.get("channel"), written.get("session_id")
-    if not isinstance(channel, str) or not isinstance(session_id, str) or not channel or not session_id:
-        raise Invalid("callback", written, "use an object with channel and session_id, both texts")
-    return Callback(channel, session_id)
 
 
 SEND_MESSAGE: Final = Tool(

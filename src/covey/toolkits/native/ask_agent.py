@@ -4,19 +4,18 @@ from typing import Final
 
 from covey.core.address import Address, AddressKind
 from covey.core.attention_body import body_of
-from covey.core.delivery import DeliveryState
 from covey.core.draft import Draft
 from covey.core.errors import Invalid
-from covey.core.ids import TicketId, parse_ticket_id
 from covey.core.message import Kind
 from covey.core.outcome import Outcome, OutcomeKind
 from covey.core.parts import TextPart
 from covey.core.render_escape import harmless
-from covey.core.ticket import Ticket, TicketState
+from covey.core.ticket import TicketState
 from covey.services.recipients import SendPolicy
-from covey.toolkits.native.given import LONGEST_WAIT, given_seconds, given_text
+from covey.toolkits.given import LONGEST_WAIT, given_seconds, given_text
 from covey.toolkits.others import other_agent
 from covey.toolkits.references import message_of, was_named
+from covey.toolkits.tickets import given_ticket, standing
 from covey.toolkits.tool import Answer, Arguments, Caller, Form, Parameter, Tool
 from covey.toolkits.wording import clipped, indented
 
@@ -30,7 +29,8 @@ async def _run(caller: Caller, arguments: Arguments) -> Answer:
     if ticket is not None:
         if question is not None or to is not None:
             raise Invalid("ticket", ticket, "the question was asked already: give the ticket alone, to wait on")
-        return await _answer(caller, await caller.services.asks.resume(_ticket(ticket), caller.identity, seconds))
+        parsed = given_ticket(ticket, ASK_AGENT.name)
+        return await _answer(caller, await caller.services.asks.resume(parsed, caller.identity, seconds))
     if question is None:
         raise Invalid("question", None, "say what you want to know, or give the ticket of an earlier question")
     reference = given_text(arguments, "reply_to")
@@ -59,28 +59,12 @@ async def _answer(caller: Caller, outcome: Outcome) -> Answer:
         return Answer(f"{outcome.answer.sender} answered:\n{indented(body)}", {**data, "answer": told})
     if outcome.kind is OutcomeKind.DELIVERED_NO_REPLY and ticket.state is not TicketState.CLOSED:
         text = (
-            f"No answer yet: {ticket.debtor} {await _standing(caller, ticket)}. The answer will come to your inbox; "
+            f"No answer yet: {ticket.debtor} {await standing(caller, ticket)}. The answer will come to your inbox; "
             f'to wait on, call ask_agent(ticket="{ticket.id}").'
         )
         return Answer(text, data)
     why = f": {outcome.reason}" if outcome.reason else ""
     return Answer(f"{ticket.debtor} will not answer ({outcome.kind}){why}.", data, is_error=True)
-
-
-async def _standing(caller: Caller, ticket: Ticket) -> str:
-    """Return how far a question has got."""
-    receipt = await caller.services.mail.receipt(ticket.message_id)
-    copies = [copy for copy in receipt.deliveries if copy.agent == ticket.debtor]
-    if any(copy.state in (DeliveryState.IN_CONTEXT, DeliveryState.HANDLED) for copy in copies):
-        return "has read it"
-    return "is offline" if all(copy.is_parked for copy in copies) else "has not read it"
-
-
-def _ticket(written: str) -> TicketId:
-    try:
-        return parse_ticket_id(written.strip())
-    except Invalid:
-        raise Invalid("ticket", written, "copy it exactly as ask_agent gave it to you") from None
 
 
 ASK_AGENT: Final = Tool(

@@ -8,7 +8,7 @@ from covey.core.counted import counted
 from covey.core.errors import CoveyError
 from covey.core.ids import MessageId
 from covey.core.json import Json
-from covey.core.message import Message
+from covey.core.message import Kind, Message
 from covey.core.parts import FilePart
 from covey.core.render_escape import harmless, one_line
 from covey.core.times import format_instant
@@ -55,7 +55,9 @@ def _chosen(messages: Sequence[Message], asked: Message) -> Sequence[Message]:
 def _shown(message: Message) -> Iterator[str]:
     to = ", ".join(one_line(address.value) for address in message.to)
     wants = ", wants an answer" if message.expects_reply else ""
-    yield f"{message.kind} from {message.sender} to {to} at {format_instant(message.created_at)}{wants}:"
+    told = message.task.state if message.kind is Kind.UPDATE and message.task is not None else None
+    state = f", the task is {one_line(told)}" if told is not None else ""
+    yield f"{message.kind} from {message.sender} to {to} at {format_instant(message.created_at)}{wants}{state}:"
     yield indented(_text(message))
     if (length := len(body_of(message))) > LONGEST:
         yield f"[{LONGEST:,} of {length:,} characters]"

@@ -8,6 +8,7 @@ from covey.core.ids import ticket_id
 from covey.core.ticket import TicketState
 from covey.toolkits.answers import refused
 from covey.toolkits.references import message_of, was_named
+from covey.toolkits.tasks import check_no_task
 from covey.toolkits.tool import Answer, Arguments, Caller, Form, Parameter, Tool
 
 
@@ -28,6 +29,7 @@ async def _run(caller: Caller, arguments: Arguments) -> Answer:
 
 async def _dismiss(caller: Caller, reference: str) -> str:
     message_id = await message_of(caller, reference)
+    await check_no_task(caller, message_id, reference)
     await caller.services.mail.settle(message_id, caller.identity, "dismissed")
     await was_named(caller, message_id, DISMISS_MESSAGE.name)
     message = await caller.services.mail.message(message_id)

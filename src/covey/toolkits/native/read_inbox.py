@@ -4,25 +4,25 @@ from collections.abc import Sequence
 from typing import Final
 
 from covey.core.attention import Pending, Terms, Ways
-from covey.core.delivery import DeliveryState
-from covey.core.ids import inbox_topic, session_inbox
 from covey.core.json import Json
 from covey.core.render_compact import compact_text
 from covey.core.render_escape import harmless
-from covey.services.looking import InboxFilter, Item
+from covey.core.render_task import task_entry
+from covey.toolkits.given import LONGEST_WAIT, given_seconds, given_text
 from covey.toolkits.native.conversation import conversation
-from covey.toolkits.native.given import LONGEST_WAIT, given_seconds, given_text
 from covey.toolkits.native.still_open import still_open
 from covey.toolkits.references import message_of, was_named
+from covey.toolkits.tasks import TASK_WAY
 from covey.toolkits.tool import Answer, Arguments, Caller, Form, Parameter, Tool
 
 WAYS: Final = Ways(
     more="read_inbox, again",
     rest="read_inbox(message={number})",
     answer="send_message(reply_to=NUMBER, message=…)",
+    decide="send_message(reply_to={number}, approve=true or false, message=why)",
+    task=TASK_WAY,
 )
 TERMS: Final = Terms(budget=20_000, ways=WAYS)
-_NEW: Final = InboxFilter(states=frozenset({DeliveryState.QUEUED}))
 
 
 async def _run(caller: Caller, arguments: Arguments) -> Answer:
@@ -42,15 +42,10 @@ async def _run(caller: Caller, arguments: Arguments) -> Answer:
 async def _new(caller: Caller, seconds: float) -> Pending:
     """Take what is new in the caller's session, after a while where nothing is yet. Without a session nothing is shown
     as new: nobody would know later that it was."""
-    session = caller.identity.session
-    if session is None:
+    if caller.identity.session is None:
         return Pending(caller.identity.agent)
-    inbox = session_inbox(session)
-
-    async def look() -> Sequence[Item] | None:
-        return await caller.services.looking.peek_inbox(inbox, _NEW, limit=1) or None
-
-    await caller.services.waiting.until([inbox_topic(inbox)], look, seconds)
+    if seconds > 0:
+        await caller.services.attention.look(caller.identity, TERMS, seconds)
     pending = await caller.services.attention.take(caller.identity, READ_INBOX.name, TERMS)
     return pending._replace(others=(), more_others=0)
 
@@ -67,6 +62,7 @@ def _data(pending: Pending, open_lines: Sequence[str]) -> dict[str, Json]:
                 "expects_reply": letter.expects_reply,
                 "text": harmless(letter.text),
                 "is_cut": letter.is_cut,
+                "task": task_entry(letter),
             }
             for letter in pending.letters
         ],

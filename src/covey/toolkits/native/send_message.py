@@ -3,13 +3,14 @@
 from typing import Final
 
 from covey.core.address import EVERYONE, Address, AddressKind
+from covey.core.approval import Decision
 from covey.core.draft import Draft
 from covey.core.errors import Invalid
 from covey.core.message import Kind, Message
 from covey.core.parts import Part, TextPart
 from covey.core.receipt import Receipt
 from covey.services.recipients import SendPolicy
-from covey.toolkits.native.given import given_text, given_texts
+from covey.toolkits.given import given_text, given_texts
 from covey.toolkits.others import other_agent
 from covey.toolkits.outcomes import outcome_data, outcome_lines
 from covey.toolkits.references import check_answerable, message_of, was_named
@@ -22,9 +23,16 @@ async def _run(caller: Caller, arguments: Arguments) -> Answer:
     text = given_text(arguments, "message")
     if text is None:
         raise Invalid("message", "", "say something")
-    parts: list[Part] = [TextPart(text)]
-    parts += [await caller.services.attachments.snapshot(path) for path in given_texts(arguments, "files")]
-    reference, to = given_text(arguments, "reply_to"), given_text(arguments, "to")
+    reference, to, files = (
+        given_text(arguments, "reply_to"),
+        given_text(arguments, "to"),
+        given_texts(arguments, "files"),
+    )
+    if "approve" in arguments:
+        if files:
+            raise Invalid("files", files, "a decision carries none: send them in a message of their own")
+        return await _decide(caller, reference, to, Decision(arguments["approve"] is True, text))
+    parts: list[Part] = [TextPart(text), *[await caller.services.attachments.snapshot(path) for path in files]]
     if reference is None:
         draft = Draft(Kind.NOTIFY, await _recipients(caller, to), tuple(parts))
     else:
@@ -34,6 +42,16 @@ async def _run(caller: Caller, arguments: Arguments) -> Answer:
     if draft.in_reply_to is not None:
         await was_named(caller, draft.in_reply_to, SEND_MESSAGE.name)
     return _answer(receipt)
+
+
+async def _decide(caller: Caller, reference: str | None, to: str | None, decision: Decision) -> Answer:
+    if reference is None:
+        raise Invalid("approve", decision.approve, "say in reply_to which message you approve or reject")
+    request = await _answered(caller, reference, to)
+    receipt = await caller.services.approvals.decide(request.id, caller.identity, decision)
+    await was_named(caller, request.id, SEND_MESSAGE.name)
+    told = f"You {decision.word} what {request.sender.agent} asked for."
+    return Answer(told, {**outcome_data(receipt), "decision": decision.word})
 
 
 async def _recipients(caller: Caller, to: str | None) -> tuple[Address, ...]:
@@ -71,6 +89,7 @@ SEND_MESSAGE: Final = Tool(
         Parameter("to", "name of an agent, several with commas, or * for all who are here"),
         Parameter("reply_to", "number of the message that you answer, instead of `to`", Form.MESSAGE),
         Parameter("files", "paths of files to send along", Form.TEXTS),
+        Parameter("approve", "only in reply to a request for approval: true or false", Form.FLAG),
     ),
     run=_run,
 )

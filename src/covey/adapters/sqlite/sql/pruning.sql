@@ -30,8 +30,14 @@ union
 select scope from messages where thread = ?1 and thread <> id and scope is not null
 
 -- name: thread_deliveries
--- How many deliveries of a thread still wait, and when the last of all was touched.
-select coalesce(sum(state in ('queued', 'offered', 'in_context')), 0), max(max(updated_at, coalesce(archived_at, '')))
+-- How many deliveries of a thread still wait or are to be posted, and when the last of all was touched.
+select
+    coalesce(sum(
+        state in ('queued', 'offered', 'in_context') or exists (
+            select 1 from posts where posts.id = deliveries.message_id || '.' || deliveries.copy and posts.state = 'pending'
+        )
+    ), 0),
+    max(max(updated_at, coalesce(archived_at, '')))
 from (
     select id from messages where id = ?1 and thread = ?1
     union all
@@ -46,6 +52,23 @@ from (
     union all
     select id from messages where thread = ?1 and thread <> id
 ) as member join tickets on tickets.message_id = member.id
+
+-- name: thread_tasks
+-- The tasks of a thread: what they are a part of, whether they are not finished, and when they were last touched.
+select tasks.id, tasks.parent, tasks.finished_at is null, tasks.updated_at
+from (
+    select id from messages where id = ?1 and thread = ?1
+    union all
+    select id from messages where thread = ?1 and thread <> id
+) as member join tasks on tasks.id = member.id
+
+-- name: whole
+-- What a task is a part of, and whether that is not finished.
+select parent, finished_at is null from tasks where id = ?
+
+-- name: parts
+-- The parts of a task, and whether they are not finished.
+select id, finished_at is null from tasks where parent = ?
 
 -- name: newest
 -- The newest messages of a thread, newest first.
@@ -72,6 +95,8 @@ select count(*) from pruned
 select exists (
     select 1 from deliveries where message_id = ?1 and state in ('queued', 'offered', 'in_context')
 ) or exists (select 1 from tickets where message_id = ?1 and state <> 'closed')
+    or exists (select 1 from tasks where id = ?1 and finished_at is null)
+    or exists (select 1 from posts where id > ?1 || '.' and id < ?1 || '/' and state = 'pending')
 
 -- name: remember
 -- Keep the id of a message that goes.
@@ -88,6 +113,14 @@ delete from deliveries where message_id = ?
 -- name: remove_tickets
 -- Its tickets.
 delete from tickets where message_id = ?
+
+-- name: remove_task
+-- Its task.
+delete from tasks where id = ?
+
+-- name: remove_posts
+-- The posts of its deliveries, by whose ids they are found. The id of a message is all that stands before the last dot.
+delete from posts where id > ?1 || '.' and id < ?1 || '/'
 
 -- name: remove_events
 -- The events that name it.

@@ -2,7 +2,9 @@
 -- How many records of each kind there are.
 select (select count(*) from agents), (select count(*) from settings), (select count(*) from tokens),
     (select count(*) from journal), (select count(*) from sessions), (select count(*) from offers),
-    (select count(*) from pruned), (select count(*) from messages), (select count(*) from tickets), (select count(*) from deliveries)
+    (select count(*) from pruned), (select count(*) from messages), (select count(*) from tickets),
+    (select count(*) from deliveries), (select count(*) from tasks), (select count(*) from bindings),
+    (select count(*) from posts)
 
 -- name: numbers
 -- The last number that was given for each agent.
@@ -42,3 +44,14 @@ from tickets where rowid > ? order by rowid limit ?
 select seq, message_id, copy, inbox, agent, state, kind, sender, expects_reply, number, scope, subject, updated_at,
     expires_at, offer, lease_until, grade, reason, archived_at
 from deliveries where seq > ? order by seq limit ?
+
+-- name: tasks
+-- Tasks in the order in which they were first put.
+select seq, id, delegator, agent, state, created_at, updated_at, delegator_session, parent, scope, deadline,
+    claimed_by, attempt, abandoned_at, is_told, reason, progress, result, finished_at
+from tasks where seq > ? order by seq limit ?
+
+-- name: posts
+-- Posts in the order in which they were first put.
+select seq, id, channel, conversation, message_id, state, created_at, since, next_at, attempts, holder, error
+from posts where seq > ? order by seq limit ?

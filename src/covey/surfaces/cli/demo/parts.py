@@ -7,7 +7,18 @@ from typing import Final
 
 from covey import Member, Rejected
 from covey.core.message import Kind, Message
-from covey.surfaces.cli.demo.script import CODER, CRITIC, FIXER, LEAD, RELEASE, RESOLVED, STALLED
+from covey.surfaces.cli.demo.script import (
+    CHAT,
+    CODER,
+    CRITIC,
+    FIXER,
+    GUIDE,
+    LEAD,
+    MAKER,
+    RELEASE,
+    RESOLVED,
+    STALLED,
+)
 
 PATIENCE: Final = 60.0
 """Longer than the demo may take: how long an ask waits, and how long a slow mind thinks."""
@@ -143,4 +154,36 @@ async def critic(turns: Turns, cues: Cues, is_slow: bool) -> None:
                 pass
 
 
-PARTS: Final[dict[str, Part]] = {LEAD: lead, CODER: coder, FIXER: fixer, CRITIC: critic}
+async def guide(turns: Turns, cues: Cues, is_slow: bool) -> None:
+    """Hand on what a person asks for, and say so. The result goes to the person's conversation by itself."""
+    del cues, is_slow
+    me = turns.me
+    while True:
+        message = await turns.hear()
+        if message.sender.agent == CHAT:
+            await me.reply(message.id, "The maker does it; you will hear of it here.")
+            await me.delegate(MAKER, "Write sort_by_mtime().", relaying=message.id)
+
+
+async def maker(turns: Turns, cues: Cues, is_slow: bool) -> None:
+    """Do one task after the other."""
+    del cues, is_slow
+    while True:
+        work = await turns.me.take(timeout=PATIENCE)
+        if work is not None:
+            await turns.think()
+            await work.start()
+            await turns.think()
+            await work.progress("It sorts; testing it with links.")
+            await turns.think()
+            await work.complete("sort_by_mtime() is done: newest first.")
+
+
+PARTS: Final[dict[str, Part]] = {
+    LEAD: lead,
+    CODER: coder,
+    FIXER: fixer,
+    CRITIC: critic,
+    GUIDE: guide,
+    MAKER: maker,
+}

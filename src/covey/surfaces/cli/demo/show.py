@@ -7,12 +7,30 @@ from tempfile import TemporaryFile
 from typing import Final, NamedTuple
 
 import covey
+from covey.core.address import parse_address
+from covey.core.channel import console
 from covey.core.delivery import DeliveryState
 from covey.core.errors import Unavailable
 from covey.core.event import Action, Event
 from covey.core.ids import MessageId
+from covey.core.names import AgentName
+from covey.core.post import PostState
+from covey.services.channels import Said
+from covey.surfaces.cli.channels.pump import Pump
 from covey.surfaces.cli.demo.cast import Cast
-from covey.surfaces.cli.demo.script import ACTS, CAST, CODER, LEAD, RELEASE, STALLED
+from covey.surfaces.cli.demo.script import (
+    ACTS,
+    CAST,
+    CHAT,
+    CODER,
+    CONVERSATION,
+    GUIDE,
+    HANDOVER,
+    LEAD,
+    QUESTION,
+    RELEASE,
+    STALLED,
+)
 from covey.surfaces.cli.demo.stage import Stage
 from covey.surfaces.cli.output import Output
 
@@ -73,11 +91,29 @@ class Show:
             if act.scope == RELEASE:
                 asked = await self._strike(players)
             await self._stage.until(_has_committed)
+        await self._hand_over(players)
         self._stage.begin("All leave, and what is not answered waits for the next session", None)
         await self._cast.dismiss()
         await self._stage.rest()
         assert asked is not None
         return asked
+
+    async def _hand_over(self, players: asyncio.TaskGroup) -> None:
+        """Let a person ask the guide through a channel, and carry back what is posted there."""
+        services = self._space.services
+        channel = AgentName(CHAT)
+        owner = services.identities.claim(AgentName("user"))
+        await services.channels.add(console(channel), owner)
+        await services.channels.bind(channel, CONVERSATION, parse_address(GUIDE), owner)
+        await self._stage.rest()
+        self._stage.begin(f"{len(ACTS) + 1}. {HANDOVER}", None)
+        self._stage.asked(CONVERSATION, QUESTION)
+        pump = Pump(services, channel, self._stage, _ignore, _ignore)
+        carrying = players.create_task(pump.run())
+        await services.channels.hear(Said(channel, CONVERSATION, QUESTION))
+        for _ in range(2):
+            await self._stage.until(_is_posted)
+        carrying.cancel()
 
     async def summary(self, asked: MessageId, seconds: float) -> Summary:
         """Count, by the ledger."""
@@ -110,6 +146,14 @@ class Show:
         self._stage.killed(CODER, pid, str(coder.presence), str(owed.state))
         await self._enter(players, CODER)
         return owed.message_id
+
+
+def _ignore(*_: object) -> None:
+    """Nobody needs to be told: the journal is shown."""
+
+
+def _is_posted(event: Event) -> bool:
+    return event.action is Action.POST_MOVED and event.details["to"] == PostState.DELIVERED
 
 
 def _has_joined(event: Event) -> bool:

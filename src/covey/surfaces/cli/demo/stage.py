@@ -6,6 +6,7 @@ from covey import Space
 from covey.core.event import Action, Event
 from covey.core.ids import MessageId
 from covey.core.json import Json
+from covey.core.post import Outgoing, Posted
 from covey.surfaces.cli.demo.transcript import Line, Transcript, heading
 from covey.surfaces.cli.events import event_document
 from covey.surfaces.cli.output import Output
@@ -22,6 +23,7 @@ class Stage:
         self.events = 0
         """How many there were."""
         self._position = 0
+        self._posted: dict[str, Outgoing] = {}
 
     def begin(self, title: str, scope: str | None) -> None:
         """Begin an act."""
@@ -38,6 +40,20 @@ class Stage:
         """A process has been killed, and this is what others see of it."""
         self.tell("killed", agent=role, pid=pid, presence=presence, debt=debt)
         self.show(self._transcript.killed(role, pid, presence, debt))
+
+    def asked(self, conversation: str, text: str) -> None:
+        """A person says something in a conversation."""
+        self.tell("asked", conversation=conversation, text=text)
+        self.show(self._transcript.in_conversation(conversation, "says", text))
+
+    def _read(self, conversation: str, text: str) -> None:
+        self.tell("posted", conversation=conversation, text=text)
+        self.show(self._transcript.in_conversation(conversation, "reads", text))
+
+    async def post(self, outgoing: Outgoing) -> Posted:
+        """Take what is posted in a conversation: this is a channel. It is shown when the journal says so."""
+        self._posted[outgoing.post.id] = outgoing
+        return Posted()
 
     async def until(self, found: Callable[[Event], bool]) -> Event:
         """Show what happens, up to the event that is waited for."""
@@ -77,5 +93,7 @@ class Stage:
         if event.action is Action.MESSAGE_SENT and event.message_id is not None:
             self.messages.append(event.message_id)
             self.show(self._transcript.said(await self._space.services.mail.message(event.message_id)))
+        if event.action is Action.POST_MOVED and (outgoing := self._posted.get(str(event.details["post"]))):
+            self._read(outgoing.post.conversation, outgoing.message.text)
         for line in self._transcript.happened(event):
             self.show(line)

@@ -7,11 +7,18 @@ from covey.core.event import Action, Event
 from covey.core.ids import MessageId
 from covey.core.json import Json
 from covey.core.message import Kind, Message
-from covey.surfaces.cli.demo.script import CODER, CRITIC, FIXER, LEAD
+from covey.surfaces.cli.demo.script import CODER, CRITIC, FIXER, GUIDE, LEAD, MAKER
 
 WIDTH: Final = 80
 MARGIN: Final = " " * 19
-COLOURS: Final = {LEAD: "bold magenta", CODER: "bold blue", FIXER: "bold cyan", CRITIC: "bold yellow"}
+COLOURS: Final = {
+    LEAD: "bold magenta",
+    CODER: "bold blue",
+    FIXER: "bold cyan",
+    CRITIC: "bold yellow",
+    GUIDE: "bold magenta",
+    MAKER: "bold blue",
+}
 Line = Sequence[tuple[str, str]]
 """Pieces of text, each with its style; that of a state is its name."""
 
@@ -37,6 +44,10 @@ class Transcript:
             about = ((f"{message.kind} ", "dim"), (f"{tag} ", "bold"), (f"{message.subject}: ", "dim"))
         return (*head, *about, (f"“{message.text}”", ""))
 
+    def in_conversation(self, conversation: str, what: str, text: str) -> Line:
+        """Return what a person says or reads."""
+        return (("  ", ""), (f"{conversation} {what} ", "bold green"), (f"“{text}”", ""))
+
     def killed(self, role: str, pid: int, presence: str, debt: str) -> Line:
         """Return how a player met its end."""
         return _did(role, f"kill -9 {pid}: {role} is {presence}, its debt is {debt}", "bold red")
@@ -60,6 +71,10 @@ class Transcript:
                 yield from self._ledger(event.message_id, (what, "queued"))
             case Action.DELIVERY_ARCHIVED:
                 yield from self._ledger(event.message_id, ("archived", "handled"), (f" by {who}", "dim"))
+            case Action.TASK_MOVED:
+                before, after = str(event.details["from"]), str(event.details["to"])
+                step = "still " if before == after else f"{before} → "
+                yield ((MARGIN, ""), ("task ", "bold"), (step, "dim"), (after, after))
             case Action.MESSAGE_SWEPT:
                 yield _did(who, f"commits: the gate is open, {event.details['moved']} messages swept", "green")
             case Action.AGENT_STATUS:

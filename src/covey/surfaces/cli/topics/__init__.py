@@ -11,6 +11,7 @@ TOPICS: Final[Mapping[str, str]] = {
     "identity": "who acts, and how sure the space is of it",
     "sessions": "joining and leaving, for shells and programs",
     "gate": "requests, debts, and passing a scope only when nothing is owed",
+    "tasks": "handing work over, doing it, and seeing how it fares",
     "numbers": "naming a message by its number instead of its id",
     "scripts": "JSON, stdin, waiting: covey in programs and hooks",
     "exit-codes": "what a command's exit code means",

@@ -10,8 +10,9 @@ from covey.surfaces.cli.exits import DONE
 from covey.surfaces.cli.known_names import known_names
 
 DESCRIPTION = """\
-List the agents of the space, those with a live session first: who is idle, busy or offline. Who is offline can be
-written to; its mail waits. With a name: that agent alone, with its sessions and their keys."""
+List the agents of the space, those with a live session first: who is idle, busy or offline, and how many tasks each
+works on and may work on. Who is offline can be written to; its mail waits. With a name: that agent alone, with its
+sessions and their keys."""
 EXAMPLES = """\
 examples:
   covey agents
@@ -39,8 +40,11 @@ def run(call: Call) -> int:
         call.output.json([agent_document(view) for view in shown])
         return DONE
     call.output.table(
-        ("agent", "presence", "sessions", "about"),
-        [(view.name, view.presence, str(len(view.sessions)), view.status or view.card.description) for view in shown],
+        ("agent", "presence", "sessions", "tasks", "about"),
+        [
+            (view.name, _presence(view), str(len(view.sessions)), _tasks(view), view.status or view.card.description)
+            for view in shown
+        ],
         "Nobody is here." if options.live else "Nobody is known here. `covey join NAME` begins.",
     )
     if options.name is not None and shown[0].sessions:
@@ -49,8 +53,18 @@ def run(call: Call) -> int:
     return DONE
 
 
+def _presence(view: AgentView) -> str:
+    """Return how someone is reached: a channel has no sessions, and is there all the same."""
+    return "channel" if view.card.channel else view.presence
+
+
 def _is_offline(view: AgentView) -> bool:
     return not view.sessions
+
+
+def _tasks(view: AgentView) -> str:
+    """Return how many tasks an agent works on, and how many it may."""
+    return f"{len(view.current_tasks)} of {view.card.quota}"
 
 
 def _show_sessions(call: Call, view: AgentView) -> None:

@@ -4,10 +4,13 @@ import shlex
 import sys
 from argparse import ArgumentParser
 
+from covey.core.approval import parse_approval_name
+from covey.core.approval_outcome import Approval
 from covey.core.errors import Invalid
 from covey.core.ids import parse_ticket_id
 from covey.core.json import Json
 from covey.core.outcome import Outcome, OutcomeKind, settled_outcome
+from covey.surfaces.cli.approvals import EXITS, approval_document, approval_in
 from covey.surfaces.cli.call import Call
 from covey.surfaces.cli.documents import message_document
 from covey.surfaces.cli.drafts import draft_arguments, draft_of, policy_of
@@ -24,15 +27,19 @@ DESCRIPTION = """\
 Ask an agent and wait for the answer, which is written to stdout. The question is durable: when the wait ends without
 an answer, the command says how to wait on, and a late answer also arrives in the inbox of who asked.
 
+With --approval the answer is a decision, by `covey approve` or `covey reject`, or by the tools of a model.
+
 exit codes:
-  0    answered
+  0    answered; with --approval: approved
   1    there will be no answer: refused, undeliverable, expired or closed
   4    no answer yet: wait on with --ticket
+  5    rejected
   130  Ctrl-C: the question stays open; wait on with --ticket"""
 EXAMPLES = """\
 examples:
   covey ask --from lead --to critic "Is the parser done?" --timeout 5m
   git diff | covey ask --from lead --to critic --subject review -
+  covey ask --approval deploy "v2" --from ci --to lead --timeout 8h
   covey ask --from lead --ticket \\
     1794738090871-b745006e-89e8-4bc5-807f-9da2869a073b@critic"""
 
@@ -40,6 +47,7 @@ examples:
 def arguments(parser: ArgumentParser) -> None:
     parser.add_argument("text", metavar="TEXT", nargs="?", help="the question; - or nothing reads stdin")
     parser.add_argument("--to", metavar="AGENT", action="append", help="whom to ask")
+    parser.add_argument("--approval", metavar="WHAT", help="have it approved: plan, shutdown or a word of your own")
     parser.add_argument("--ticket", metavar="ID", help="wait on for the answer to an earlier question")
     parser.add_argument(
         "--timeout", metavar="SPAN", default=USUAL_TIMEOUT, help=f"how long to wait (default {USUAL_TIMEOUT})"
@@ -52,11 +60,14 @@ def run(call: Call) -> int:
     seconds = parse_span(options.timeout).total_seconds()
     asks = call.services.asks
     if options.ticket is None:
+        approval = parse_approval_name(options.approval) if options.approval is not None else None
         draft = draft_of(call, is_request=True)
+        if approval is not None:
+            draft = call.services.approvals.prepared(draft, approval)
         actor = call.actor(options.sender)
         outcome = call.run(asks.ask(draft, actor, policy_of(call), 0))
-    elif options.text is not None or options.to:
-        raise Invalid("ticket", options.ticket, "the question was asked already: give no TEXT and no --to")
+    elif options.text is not None or options.to or options.approval:
+        raise Invalid("ticket", options.ticket, "the question was asked already: give no TEXT, --to or --approval")
     else:
         actor = call.actor(options.sender)
         outcome = call.run(asks.resume(parse_ticket_id(options.ticket), actor, 0))
@@ -66,10 +77,12 @@ def run(call: Call) -> int:
             outcome = run_live(call, lambda services: await_answer(services, call.output, ticket, actor, seconds))
     except KeyboardInterrupt:
         call.output.step("")  # where the terminal shows the key, the next line begins below it
-        _show(call, outcome, "Interrupted")
+        _show(call, outcome, approval_in(call, outcome), "Interrupted")
         return INTERRUPTED
-    _show(call, outcome, f"No answer from {outcome.ticket.debtor} yet")
-    return _exit_code(outcome)
+    approval = approval_in(call, outcome)
+    missing = "answer" if approval is None else "decision"
+    _show(call, outcome, approval, f"No {missing} from {outcome.ticket.debtor} yet")
+    return EXITS[approval.state] if approval is not None else _exit_code(outcome)
 
 
 def _is_open(outcome: Outcome) -> bool:
@@ -82,11 +95,13 @@ def _exit_code(outcome: Outcome) -> int:
     return UNAVAILABLE if _is_open(outcome) else REFUSED
 
 
-def _show(call: Call, outcome: Outcome, lead: str) -> None:
+def _show(call: Call, outcome: Outcome, approval: Approval | None, lead: str) -> None:
     """Write the answer, or say why there is none and how to wait on."""
     output = call.output
     if output.as_json:
-        output.json(_document(call, outcome))
+        output.json(_document(call, outcome, approval))
+    elif approval is not None and approval.answer is not None:
+        output.text(f"{approval.state}: {approval.reason}" if approval.reason else str(approval.state))
     elif outcome.answer is not None:
         output.text(outcome.answer.text)
         for line in extras(outcome.answer):
@@ -102,13 +117,14 @@ def _because(outcome: Outcome) -> str:
     return f", {outcome.reason}" if outcome.reason else ""
 
 
-def _document(call: Call, outcome: Outcome) -> dict[str, Json]:
+def _document(call: Call, outcome: Outcome, approval: Approval | None) -> dict[str, Json]:
     return {
         "outcome": str(outcome.kind),
         "reason": outcome.reason,
         "ticket": outcome.ticket.id,
         "text": outcome.text if outcome.answer else None,
         "answer": message_document(outcome.answer) if outcome.answer else None,
+        "approval": approval_document(approval) if approval is not None else None,
         "debt": ticket_document(outcome.ticket),
         "resume": _resume_words(call, outcome) if _is_open(outcome) else None,
     }

@@ -19,9 +19,10 @@ from covey.surfaces.cli.output import Output
 from covey.wiring import STORE_FILE, STORE_FOLDER
 
 DESCRIPTION = """\
-Watch four processes on a fresh space in a temporary folder: a question that is answered before its task is committed,
-one that is not and keeps it from being committed, and one that survives the death of the process that was asked. The
-words come from a script; the processes, the kill and every state that is shown are real. It ends by itself."""
+Watch six processes on a fresh space in a temporary folder: a question that is answered before its task is committed,
+one that is not and keeps it from being committed, one that survives the death of the process that was asked, and work
+that a person asks for, that one agent hands to another, and whose result comes back to the person. The words
+come from a script; the processes, the kill and every state that is shown are real. It ends by itself."""
 
 LIVELY: Final = 0.35
 """How long a scripted model thinks, in seconds, where a person watches."""
@@ -57,7 +58,7 @@ def _open(output: Output, url: str) -> None:
         output.json({"event": "space", "store": url})
         output.flush()
         return
-    output.text("Four processes share a fresh space: one file, no daemon. Their words are", "bold")
+    output.text("Six processes share a fresh space: one file, no daemon. Their words are", "bold")
     output.text("scripted; the processes and every state of the ledger are real.", "bold")
     output.text()
     output.text(f"  {url}", "dim")

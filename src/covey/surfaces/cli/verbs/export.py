@@ -14,7 +14,7 @@ from covey.surfaces.cli.progress import Progress
 from covey.wiring import views
 
 DESCRIPTION = """\
-Write everything that the space holds to a file: agents, mail, debts, the
+Write everything that the space holds to a file: agents, mail, debts, tasks, the
 journal and the contents of attached files, as they are at one moment. Others
 may go on using the space. `covey import` takes the file into another space, on
 any store. Secrets are never in it, and hashes of tokens only with --tokens."""

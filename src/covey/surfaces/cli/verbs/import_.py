@@ -20,8 +20,8 @@ DESCRIPTION = """\
 Take everything that `covey export` wrote into this space. All of it is checked
 before anything is changed. The same file again changes nothing, and an import
 that was interrupted goes on where it stopped. Sessions that were live there have
-ended here; their mail waits for the next session of their agents. Agents that
-are known here keep their cards."""
+ended here; their mail and tasks wait for the next session of their agents.
+Agents that are known here keep their cards."""
 EXAMPLES = """\
 examples:
   covey import space.jsonl

@@ -13,7 +13,7 @@ from covey.surfaces.cli.when import parse_when
 
 DESCRIPTION = """\
 Look at what waits for an agent, parked or with any of its sessions. Looking changes nothing. The numbers can be used
-with reply, handle, dismiss, archive and thread."""
+with reply, approve, reject, handle, dismiss, archive and thread."""
 EXAMPLES = """\
 examples:
   covey inbox coder

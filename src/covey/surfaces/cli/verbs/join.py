@@ -4,14 +4,15 @@ import os
 from argparse import ArgumentParser
 from datetime import timedelta
 
-from covey.core.card import Card, encode_card, parse_card
-from covey.core.errors import Invalid, NotFound
+from covey.core.card import TaskOverflow
+from covey.core.errors import Invalid
 from covey.core.json import Json
 from covey.core.limits import MAX_LEASE, PRESENCE_LEASE
 from covey.core.names import AgentName, parse_agent_name, parse_label
 from covey.core.session import SessionKind
 from covey.services.directory import Joined, JoinRequest
 from covey.surfaces.cli.call import Call
+from covey.surfaces.cli.cards import card_with
 from covey.surfaces.cli.exports import environment, export_line
 from covey.surfaces.cli.when import parse_span
 
@@ -40,6 +41,8 @@ def arguments(parser: ArgumentParser) -> None:
     card.add_argument("--capability", metavar="TEXT", action="append", help="what it can do; may be repeated")
     card.add_argument("--allow-from", metavar="AGENT", action="append", help="who may write to it; *, or several")
     card.add_argument("--delegate", metavar="AGENT", action="append", help="whom it may write to; *, or several")
+    card.add_argument("--quota", type=int, metavar="N", help="how many tasks it works on at once")
+    card.add_argument("--overflow", choices=list(TaskOverflow), help="what becomes of a task over the quota")
     card.add_argument("--workspace", metavar="PATH", help="the folder it works in")
 
 
@@ -49,7 +52,17 @@ def run(call: Call) -> int:
     name = parse_agent_name(given) if given else _holder(call)
     wish = JoinRequest(
         name=name,
-        card=_card(call, name),
+        card=card_with(
+            call,
+            name,
+            description=options.description,
+            capabilities=options.capability,
+            allow_from=options.allow_from,
+            allowed_delegates=options.delegate,
+            quota=options.quota,
+            overflow=options.overflow,
+            workspace=options.workspace,
+        ),
         kind=SessionKind.LEASED if options.lease else SessionKind.CLIENT,
         label=parse_label(options.label) if options.label else None,
         client_pid=None if options.lease else _pid(options.pid),
@@ -62,26 +75,6 @@ def run(call: Call) -> int:
 def _holder(call: Call) -> AgentName | None:
     """Return whose token lets the session join; the operator's is for anyone."""
     return None if call.holder is None or call.holder.is_operator else call.holder.agent
-
-
-def _card(call: Call, name: AgentName | None) -> Card | None:
-    """Return the agent's card with what was given; None where nothing was."""
-    options = call.options
-    given: dict[str, Json] = {
-        "description": options.description,
-        "capabilities": options.capability,
-        "allow_from": options.allow_from,
-        "allowed_delegates": options.delegate,
-        "workspace": options.workspace,
-    }
-    changes = {field: value for field, value in given.items() if value is not None}
-    if not changes:
-        return None
-    try:
-        card = call.run(call.services.directory.agent(name)).card if name else Card()
-    except NotFound:
-        card = Card()
-    return parse_card({**encode_card(card), **changes})
 
 
 def _pid(given: int | None) -> int:

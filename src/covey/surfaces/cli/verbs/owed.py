@@ -3,6 +3,7 @@
 from argparse import ArgumentParser
 
 from covey.core.names import parse_scope
+from covey.surfaces.cli.approvals import wanted_approval
 from covey.surfaces.cli.call import Call
 from covey.surfaces.cli.debts import show_debts
 from covey.surfaces.cli.exits import DONE
@@ -10,7 +11,8 @@ from covey.surfaces.cli.ticket_document import ticket_document
 
 DESCRIPTION = """\
 List the answers that an agent owes, oldest first, or with --to those that it waits for. A debt is open until it is
-answered, and owed until it is archived. With --scope alone: everything that holds the gate of that scope."""
+answered, and owed until it is archived; what waits for `covey approve` or `covey reject` says so. With --scope alone:
+everything that holds the gate of that scope."""
 EXAMPLES = """\
 examples:
   covey owed coder
@@ -36,8 +38,9 @@ def run(call: Call) -> int:
         owed = call.run(dialogue.owed_to(agent) if options.to_agent else dialogue.owed_by(agent))
         tickets = tuple(ticket for ticket in owed if scope is None or ticket.scope == scope)
         nothing = f"Nothing is owed {'to' if options.to_agent else 'by'} {agent}{f' in {scope}' if scope else ''}."
+    approvals = {ticket.id: wanted_approval(call, ticket.message_id) for ticket in tickets}
     if call.output.as_json:
-        call.output.json([ticket_document(ticket) for ticket in tickets])
+        call.output.json([{**ticket_document(ticket), "approval": approvals[ticket.id]} for ticket in tickets])
     else:
-        show_debts(call, tickets, nothing)
+        show_debts(call, tickets, nothing, approvals)
     return DONE

@@ -20,10 +20,11 @@ from covey.wiring import caretaking
 
 DESCRIPTION = """\
 Remove scopes that are closed and old, and threads without a scope that are:
-their messages, debts and events. The journal keeps a tombstone, and their ids
-are never accepted again. Nothing goes that waits in an inbox, is owed, or is in
-one thread with such a thing. Others may go on using the space. Files that no
-message refers to any more go too, an hour after their last use."""
+their messages, debts, tasks and events. The journal keeps a tombstone, and
+their ids are never accepted again. Nothing goes that waits in an inbox, is
+owed, is not finished, or is in one thread with such a thing; nor do the parts
+of a task that is not. Others may go on using the space. Files that no message
+refers to any more go too, an hour after their last use."""
 EXAMPLES = """\
 examples:
   covey prune --dry-run
@@ -76,15 +77,21 @@ def show_survey(call: Call, survey: Survey, wanted: Wanted) -> None:
         return
     now = call.services.clock.now()
     call.output.table(
-        ("scope", "threads", "messages", "quiet for"),
+        ("scope", "threads", "messages", "tasks", "quiet for"),
         [
-            (closed.scope or "(none)", str(closed.threads), str(closed.messages), age(closed.last_at, now))
+            (
+                closed.scope or "(none)",
+                str(closed.threads),
+                str(closed.messages),
+                str(closed.tasks),
+                age(closed.last_at, now),
+            )
             for closed in survey.closed
         ],
         "Nothing would go.",
     )
     if survey.closed:
-        call.output.note(f"In all: {counted(survey.messages, 'message')}.")
+        call.output.note(f"In all: {_told(survey.messages, survey.tasks)}.")
     _note_stays(call, survey)
 
 
@@ -102,8 +109,9 @@ def show_outcome(call: Call, outcome: Outcome, wanted: Wanted) -> None:
         call.output.json(document)
         return
     if removed.messages or removed.offers or outcome.blobs:
-        what = [counted(removed.messages, "message"), counted(removed.events, "event"), counted(outcome.blobs, "file")]
-        call.output.text(f"Pruned {what[0]}, {what[1]} and {what[2]}; {size(given_back)} given back.")
+        what = _told(removed.messages, removed.tasks)
+        rest = f"{counted(removed.events, 'event')} and {counted(outcome.blobs, 'file')}"
+        call.output.text(f"Pruned {what}, {rest}; {size(given_back)} given back.")
     else:
         call.output.text("Nothing to prune.")
     _note_stays(call, outcome.survey)
@@ -118,12 +126,18 @@ def survey_document(survey: Survey, wanted: Wanted) -> dict[str, Json]:
                 "scope": closed.scope,
                 "threads": closed.threads,
                 "messages": closed.messages,
+                "tasks": closed.tasks,
                 "last_at": format_instant(closed.last_at),
             }
             for closed in survey.closed
         ],
         "stays": [{"scope": stays.scope, "why": str(stays.why)} for stays in survey.stays],
     }
+
+
+def _told(messages: int, tasks: int) -> str:
+    """Return how much it is; most spaces have no tasks."""
+    return counted(messages, "message") + (f" with {counted(tasks, 'task')}" if tasks else "")
 
 
 def _note_stays(call: Call, survey: Survey) -> None:

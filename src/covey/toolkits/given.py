@@ -1,4 +1,4 @@
-"""Arguments as the native tools take them: what is blank counts as left out, and waits have a limit."""
+"""Arguments as tools take them that are lenient: what is blank counts as left out, and waits have a limit."""
 
 from collections.abc import Sequence
 from typing import Final, cast

@@ -1,0 +1,5 @@
+"""Posts as lines on a stream, for a person who looks at it."""
+
+from covey.adapters.console.channel import ConsoleChannel
+
+__all__ = ["ConsoleChannel"]

@@ -1,0 +1,33 @@
+"""The console: a line for each post."""
+
+from typing import TextIO
+
+from covey.core.attention_body import body_of
+from covey.core.post import Outgoing, Posted, Refused
+from covey.core.render_hidden import visible, with_plain_ends
+
+
+class ConsoleChannel:
+    """`Channel`. What others wrote can't move the cursor, change colours or fake a second line."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+
+    async def post(self, outgoing: Outgoing) -> Posted | Refused:
+        try:
+            self._stream.write(f"{line_of(outgoing)}\n")
+            self._stream.flush()
+        except BrokenPipeError:
+            raise  # who reads has left: there is no console any more
+        except (OSError, ValueError) as error:
+            return Refused(f"the stream can't be written: {error}")
+        return Posted()
+
+
+def line_of(outgoing: Outgoing) -> str:
+    """Return a post as one line: which channel and conversation, who says it, and what."""
+    post, message = outgoing
+    where = f"{post.channel}/{post.conversation}" if post.conversation else post.channel
+    task = f" [task {message.task.state}]" if message.task is not None and message.task.state else ""
+    line = f"{where} {message.sender.agent}:{task} {body_of(message)}"
+    return visible(" ".join(with_plain_ends(line).split()))

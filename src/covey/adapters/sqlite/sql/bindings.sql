@@ -1,0 +1,16 @@
+-- name: get
+-- The binding of one conversation.
+select channel, conversation, recipient, bound_at from bindings where channel = ? and conversation = ?
+
+-- name: put
+-- Bind a conversation, or bind it to another.
+insert into bindings (channel, conversation, recipient, bound_at) values (?, ?, ?, ?)
+on conflict (channel, conversation) do update set recipient = excluded.recipient, bound_at = excluded.bound_at
+
+-- name: remove
+-- Let go of a conversation.
+delete from bindings where channel = ? and conversation = ?
+
+-- name: all
+-- Every binding.
+select channel, conversation, recipient, bound_at from bindings order by channel, conversation

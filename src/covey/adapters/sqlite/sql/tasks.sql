@@ -1,0 +1,98 @@
+-- name: get
+-- One task by its id.
+select id, delegator, agent, state, created_at, updated_at, delegator_session, parent, scope, deadline,
+    claimed_by, attempt, abandoned_at, is_told, reason, progress, result, finished_at
+from tasks where id = ?
+
+-- name: put
+-- Add a task or replace what is known of it.
+insert into tasks (id, delegator, agent, state, created_at, updated_at, delegator_session, parent, scope, deadline,
+    claimed_by, attempt, abandoned_at, is_told, reason, progress, result, finished_at)
+values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+on conflict (id) do update
+set delegator = excluded.delegator, agent = excluded.agent, state = excluded.state,
+    created_at = excluded.created_at, updated_at = excluded.updated_at,
+    delegator_session = excluded.delegator_session, parent = excluded.parent, scope = excluded.scope,
+    deadline = excluded.deadline, claimed_by = excluded.claimed_by, attempt = excluded.attempt,
+    abandoned_at = excluded.abandoned_at, is_told = excluded.is_told, reason = excluded.reason,
+    progress = excluded.progress, result = excluded.result, finished_at = excluded.finished_at
+
+-- name: pending
+-- The tasks of an agent that wait for a session.
+select id, delegator, agent, state, created_at, updated_at, delegator_session, parent, scope, deadline,
+    claimed_by, attempt, abandoned_at, is_told, reason, progress, result, finished_at
+from tasks indexed by tasks_pending where agent = ? and state = 'pending' and claimed_by is null order by seq limit ?
+
+-- name: held
+-- The tasks of an agent that take a place of its quota.
+select id, delegator, agent, state, created_at, updated_at, delegator_session, parent, scope, deadline,
+    claimed_by, attempt, abandoned_at, is_told, reason, progress, result, finished_at
+from tasks indexed by tasks_held
+where agent = ? and (state in ('accepted', 'working') or (state = 'pending' and claimed_by is not null))
+order by seq
+
+-- name: places
+-- How many these are.
+select count(*) from tasks indexed by tasks_held
+where agent = ? and (state in ('accepted', 'working') or (state = 'pending' and claimed_by is not null))
+
+-- name: left
+-- Those that sessions which have ended left.
+select id, delegator, agent, state, created_at, updated_at, delegator_session, parent, scope, deadline,
+    claimed_by, attempt, abandoned_at, is_told, reason, progress, result, finished_at
+from tasks indexed by tasks_left where agent = ? and abandoned_at is not null order by seq limit ?
+
+-- name: all_held
+-- The tasks that take a place of anybody's quota.
+select id, delegator, agent, state, created_at, updated_at, delegator_session, parent, scope, deadline,
+    claimed_by, attempt, abandoned_at, is_told, reason, progress, result, finished_at
+from tasks where state in ('accepted', 'working') or (state = 'pending' and claimed_by is not null)
+order by agent, seq
+
+-- name: of_session
+-- The tasks that a session has.
+select id, delegator, agent, state, created_at, updated_at, delegator_session, parent, scope, deadline,
+    claimed_by, attempt, abandoned_at, is_told, reason, progress, result, finished_at
+from tasks where claimed_by = ? order by seq
+
+-- name: due
+-- The tasks whose deadline has come.
+select id, delegator, agent, state, created_at, updated_at, delegator_session, parent, scope, deadline,
+    claimed_by, attempt, abandoned_at, is_told, reason, progress, result, finished_at
+from tasks where finished_at is null and deadline <= ? order by deadline, seq limit ?
+
+-- name: untold
+-- The abandoned tasks whose delegators do not know it.
+select id, delegator, agent, state, created_at, updated_at, delegator_session, parent, scope, deadline,
+    claimed_by, attempt, abandoned_at, is_told, reason, progress, result, finished_at
+from tasks where abandoned_at is not null and is_told = 0 order by seq limit ?
+
+-- name: children
+-- The tasks that were handed on from one.
+select id, delegator, agent, state, created_at, updated_at, delegator_session, parent, scope, deadline,
+    claimed_by, attempt, abandoned_at, is_told, reason, progress, result, finished_at
+from tasks where parent = ? order by seq
+
+-- name: newest
+-- The tasks that were handed over last.
+select id, delegator, agent, state, created_at, updated_at, delegator_session, parent, scope, deadline,
+    claimed_by, attempt, abandoned_at, is_told, reason, progress, result, finished_at
+from tasks order by seq desc
+
+-- name: newest_open
+-- The same that are not finished.
+select id, delegator, agent, state, created_at, updated_at, delegator_session, parent, scope, deadline,
+    claimed_by, attempt, abandoned_at, is_told, reason, progress, result, finished_at
+from tasks where finished_at is null order by seq desc
+
+-- name: newest_of_agent
+-- The same of an agent.
+select id, delegator, agent, state, created_at, updated_at, delegator_session, parent, scope, deadline,
+    claimed_by, attempt, abandoned_at, is_told, reason, progress, result, finished_at
+from tasks where agent = ? order by seq desc
+
+-- name: newest_of_delegator
+-- The same of a delegator.
+select id, delegator, agent, state, created_at, updated_at, delegator_session, parent, scope, deadline,
+    claimed_by, attempt, abandoned_at, is_told, reason, progress, result, finished_at
+from tasks where delegator = ? order by seq desc

@@ -1,0 +1,5 @@
+"""Posts over HTTP, signed, for receivers of several styles."""
+
+from covey.adapters.webhook.channel import WebhookChannel
+
+__all__ = ["WebhookChannel"]

@@ -1,0 +1,32 @@
+"""What a model is told of the task that a message hands over, or is about."""
+
+from typing import Final
+
+from covey.core.attention import TaskNote
+from covey.core.identity import Grade
+from covey.core.ids import MessageId
+from covey.core.message import Kind, Message
+from covey.core.task import Task, TaskState
+
+PROGRESS_CHARS: Final = 240
+"""So much is shown of how far a task is: there is more to come."""
+
+_STATES: Final = frozenset(str(state) for state in TaskState)
+
+
+def about_task(message: Message) -> MessageId | None:
+    """Return the id of the task that a message hands over, or tells something of."""
+    if message.kind is Kind.TASK:
+        return message.id
+    is_update = message.kind is Kind.UPDATE and message.task is not None and message.task.state in _STATES
+    return MessageId(message.task.id) if is_update and message.task is not None else None
+
+
+def task_note(task: Task, message: Message, *, is_taken: bool) -> TaskNote | None:
+    """Return what to tell of a task beside a message about it; None where the message comes from somebody who has no
+    say in it. `is_taken` is whether the session that is shown it has it already."""
+    if message.kind is Kind.TASK:
+        return TaskNote(task.id, task.agent, task.state, task.deadline, task.attempt if is_taken else task.attempt + 1)
+    is_told = message.sender.grade is Grade.SPACE or message.sender.agent == task.agent
+    state = message.task.state if message.task is not None else None
+    return TaskNote(task.id, task.agent, state) if is_told and state is not None else None

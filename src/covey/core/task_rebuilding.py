@@ -1,0 +1,40 @@
+"""Rebuilding a task whose record is missing: from its message, and from what the journal tells of it."""
+
+from collections.abc import Iterable
+
+from covey.core.account import TaskAccount
+from covey.core.errors import CoveyError
+from covey.core.event import Action, Event
+from covey.core.ids import MessageId
+from covey.core.message import Message
+from covey.core.names import AgentName
+from covey.core.replay_tasks import TaskReplay
+from covey.core.task import Task, TaskState
+
+
+def rebuilt(message: Message, agent: AgentName, parent: MessageId | None, events: Iterable[Event]) -> Task:
+    """Return the task that a message handed to an agent, as it came to be by the events that name the message. One
+    that can't follow those before it is left out."""
+    replay = TaskReplay()
+    updated_at = message.created_at
+    for event in events:
+        step = replay.sent if event.action is Action.MESSAGE_SENT else replay.steps.get(event.action)
+        if step is not None:
+            try:
+                step(event)
+            except (CoveyError, LookupError, ValueError):
+                continue
+            updated_at = event.at
+    account = replay.tasks.get(message.id, TaskAccount(TaskState.PENDING))
+    return Task(
+        id=message.id,
+        delegator=message.sender.agent,
+        agent=agent,
+        created_at=message.created_at,
+        updated_at=updated_at,
+        delegator_session=message.sender.session,
+        parent=parent,
+        scope=message.scope,
+        deadline=message.deadline,
+        **account._asdict(),
+    )

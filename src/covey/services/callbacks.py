@@ -1,0 +1,34 @@
+"""Callbacks: a result goes to the conversation that it was wanted in."""
+
+from covey.core.card import Agent
+from covey.core.errors import Invalid
+from covey.core.message import Message
+from covey.core.names import parse_agent_name
+from covey.ports.clock import Ids
+from covey.ports.presence import Liveness
+from covey.services.act import Act
+from covey.services.notices import Told, tell_of
+
+
+async def route_result(act: Act, update: Message, ids: Ids, liveness: Liveness) -> Message | None:
+    """Pass the last update of a task on to the channel that its callback names, and return what was filed there. It is
+    due, and so it passes every rule. None where there is no such channel, or the update went there already.
+
+    It belongs into the transaction that finishes the task, and so happens once.
+    """
+    channel = await _channel_of(act, update)
+    if channel is None or any(address.value == channel.name for address in update.to):
+        return None
+    told = Told(channel.name, None, update.parts, update.task)
+    return await tell_of(act, update, told, update.sender, ids, liveness)
+
+
+async def _channel_of(act: Act, update: Message) -> Agent | None:
+    if update.callback is None:
+        return None
+    try:
+        name = parse_agent_name(update.callback.channel)
+    except Invalid:  # it names something outside the space
+        return None
+    agent = await act.tx.agents.get(name)
+    return agent if agent is not None and agent.card.channel else None

@@ -1,0 +1,273 @@
+"""Channels: where people are reached, which conversation is bound to whom, and what people say there."""
+
+import json
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Final, NamedTuple
+
+from covey.core.address import Address, AddressKind
+from covey.core.binding import OWN, Binding
+from covey.core.card import Agent, Card
+from covey.core.channel import (
+    ChannelConfig,
+    private_of,
+    private_setting_of,
+    public_of,
+    read_config,
+    setting_of,
+)
+from covey.core.draft import Draft
+from covey.core.errors import ChannelUnknown, ConversationUnbound, Invalid, SessionUnknown
+from covey.core.event import Action
+from covey.core.identity import Identity
+from covey.core.ids import MessageId, SessionId, parked_inbox
+from covey.core.message import Callback, Kind
+from covey.core.names import AgentName
+from covey.core.parts import DataPart, Part, TextPart
+from covey.core.post import END_OF_TIME, PostMove, PostState, post_moved
+from covey.core.receipt import Receipt
+from covey.core.secret import hash_secret
+from covey.core.session_key import parse_session_key
+from covey.ports.clock import Clock
+from covey.ports.store import Store, Transaction
+from covey.services.act import Act, journal
+from covey.services.directory import check_free, enrol
+from covey.services.known import known_agent, known_message
+from covey.services.mail import Mail
+from covey.services.posting import record
+from covey.services.recipients import SendPolicy
+
+REMOVED: Final = "the channel was removed"
+FAILED_SHOWN: Final = 1000
+
+
+class Said(NamedTuple):
+    """What a person says in a conversation."""
+
+    channel: AgentName
+    conversation: str
+    text: str
+    person: str | None = None
+    """Who, as the channel knows them; nobody here checks that."""
+    reply_to: MessageId | None = None
+    """The message that it answers, which was posted in this conversation; then no binding is needed."""
+    key: str | None = None
+    """What the receiver knows it by: said again with the same key, nothing happens twice."""
+
+
+class ChannelView(NamedTuple):
+    """A channel as it is now."""
+
+    name: AgentName
+    config: ChannelConfig | None
+    """None where its agent is one by its card alone."""
+    waiting: int
+    """How many deliveries are in its inbox: those that are to be posted, and those that could not be."""
+    failed: int
+    next_at: datetime | None
+    """When the next post may be tried."""
+    error: str | None
+    """Why the last of those that are tried again, or else of those that failed, could not be posted."""
+    bindings: Sequence[Binding]
+
+
+class Channels:
+    def __init__(self, store: Store, clock: Clock, mail: Mail) -> None:
+        self._store = store
+        self._clock = clock
+        self._mail = mail
+
+    async def add(self, config: ChannelConfig, actor: Identity, description: str = "") -> None:
+        """Make an agent a channel, or change how a channel is reached. An agent that is at work, with a session, is
+        none."""
+        check_free(config.name)
+
+        async def operation(tx: Transaction) -> None:
+            act = Act(tx, actor, self._clock.now())
+            known = await tx.agents.get(config.name)
+            if await tx.sessions.of_agent(config.name):
+                raise Invalid("channel", config.name, "an agent with a session has that name")
+            card = known.card if known is not None else Card()
+            # It takes no tasks: nobody there would work on them.
+            channel = card._replace(channel=True, quota=0, description=description or card.description)
+            if known is None or channel != card:
+                await enrol(act, config.name, channel)
+            await tx.settings.put(setting_of(config.name), json.dumps(public_of(config)))
+            await tx.settings.put(private_setting_of(config.name), json.dumps(private_of(config)))
+            await journal(
+                act,
+                Action.SETTING_CHANGED,
+                agent=config.name,
+                setting=setting_of(config.name),
+                value=public_of(config),
+            )
+
+        await self._store.commit(operation)
+
+    async def remove(self, name: AgentName, actor: Identity) -> int:
+        """Let an agent be no channel any more: what was not posted stays in its inbox, its bindings go. Return how many
+        posts were pending."""
+
+        async def operation(tx: Transaction) -> int:
+            act = Act(tx, actor, self._clock.now())
+            agent = await _known_channel(tx, name)
+            await enrol(act, name, agent.card._replace(channel=False, quota=Card().quota))
+            await tx.settings.put(setting_of(name), "")
+            await tx.settings.put(private_setting_of(name), "")
+            await journal(act, Action.SETTING_CHANGED, agent=name, setting=setting_of(name), value=None)
+            for binding in await tx.bindings.all():
+                if binding.channel == name:
+                    await _unbind(act, binding)
+            pending = 0
+            while found := await tx.posts.find(name, PostState.PENDING, FAILED_SHOWN):
+                pending += len(found)
+                for post in found:
+                    await record(act, post, post_moved(post, PostMove.FAIL)._replace(error=REMOVED), PostMove.FAIL)
+            return pending
+
+        return await self._store.commit(operation, is_long=True)
+
+    async def config(self, name: AgentName) -> ChannelConfig:
+        """Return how a channel is reached, with its secrets. One that is not there is ChannelUnknown."""
+
+        async def operation(tx: Transaction) -> ChannelConfig:
+            config = await _config(tx, name)
+            if config is None:
+                raise ChannelUnknown(name)
+            return config
+
+        return await self._store.read(operation)
+
+    async def all(self) -> Sequence[ChannelView]:
+        """Return every channel, by name."""
+
+        async def operation(tx: Transaction) -> Sequence[ChannelView]:
+            bindings = await tx.bindings.all()
+            channels = [agent for agent in await tx.agents.all() if agent.card.channel]
+            return [await _view(tx, agent, bindings) for agent in channels]
+
+        return await self._store.read(operation, is_long=True)
+
+    async def bind(self, name: AgentName, conversation: str, to: Address, actor: Identity) -> Binding:
+        """Let what is said in a conversation go to an agent or a session, which can answer there. The conversation OWN
+        stands for all that have no binding of their own."""
+
+        async def operation(tx: Transaction) -> Binding:
+            act = Act(tx, actor, self._clock.now())
+            await _known_channel(tx, name)
+            target = await known_agent(tx, await _agent_of(tx, to))
+            if target.card.channel:
+                raise Invalid("recipient", to.value, "it is a channel itself")
+            binding = Binding(name, conversation, to, act.now)
+            await tx.bindings.put(binding)
+            await journal(act, Action.CHANNEL_BOUND, agent=name, conversation=conversation, to=to.value)
+            return binding
+
+        return await self._store.commit(operation)
+
+    async def unbind(self, name: AgentName, conversation: str, actor: Identity) -> Binding:
+        """Let go of a conversation; ConversationUnbound where it was not bound."""
+
+        async def operation(tx: Transaction) -> Binding:
+            binding = await tx.bindings.get(name, conversation)
+            if binding is None:
+                raise ConversationUnbound(name, conversation)
+            await _unbind(Act(tx, actor, self._clock.now()), binding)
+            return binding
+
+        return await self._store.commit(operation)
+
+    async def hear(self, said: Said) -> Receipt:
+        """Take in what a person says: for whoever the conversation is bound to, or as the answer to the message that it
+        names. Answers to it go back to the conversation."""
+        if not said.text.strip():
+            raise Invalid("text", said.text, "say something")
+
+        async def look(tx: Transaction) -> Binding | None:
+            await _known_channel(tx, said.channel)
+            if said.reply_to is not None:
+                return await _check_posted(tx, said, said.reply_to)
+            bound = await tx.bindings.get(said.channel, said.conversation) or await tx.bindings.get(said.channel, OWN)
+            if bound is None:
+                raise ConversationUnbound(said.channel, said.conversation)
+            return bound
+
+        bound = await self._store.read(look)
+        parts: tuple[Part, ...] = (TextPart(said.text),)
+        if said.person is not None:
+            parts += (DataPart({"person": said.person}),)  # a model reads it too
+        draft = Draft(
+            kind=Kind.NOTIFY if bound is not None else Kind.RESPONSE,
+            to=() if bound is None else (bound.to,),
+            parts=parts,
+            id=_derived_id(said, said.key) if said.key is not None else None,
+            in_reply_to=said.reply_to,
+            callback=Callback(said.channel, said.conversation),
+            metadata={} if said.person is None else {"person": said.person},
+        )
+        return await self._mail.send(draft, Identity(said.channel), SendPolicy())
+
+
+async def _view(tx: Transaction, agent: Agent, bindings: Sequence[Binding]) -> ChannelView:
+    name = agent.name
+    first = await tx.posts.due(name, END_OF_TIME, 1)
+    failed = await tx.posts.find(name, PostState.FAILED, FAILED_SHOWN)
+    errors = [post.error for post in (*failed, *first) if post.error is not None]
+    return ChannelView(
+        name=name,
+        config=await _config(tx, name),
+        waiting=await tx.inboxes.queued(parked_inbox(name)),
+        failed=len(failed),
+        next_at=first[0].next_at if first else None,
+        error=errors[-1] if errors else None,
+        bindings=[binding for binding in bindings if binding.channel == name],
+    )
+
+
+async def _config(tx: Transaction, name: AgentName) -> ChannelConfig | None:
+    return read_config(name, await tx.settings.get(setting_of(name)), await tx.settings.get(private_setting_of(name)))
+
+
+async def _known_channel(tx: Transaction, name: AgentName) -> Agent:
+    agent = await tx.agents.get(name)
+    if agent is None or not agent.card.channel:
+        raise ChannelUnknown(name)
+    return agent
+
+
+async def _unbind(act: Act, binding: Binding) -> None:
+    await act.tx.bindings.remove(binding.channel, binding.conversation)
+    await journal(
+        act,
+        Action.CHANNEL_UNBOUND,
+        agent=binding.channel,
+        conversation=binding.conversation,
+        to=binding.to.value,
+    )
+
+
+async def _agent_of(tx: Transaction, to: Address) -> AgentName:
+    if to.kind is AddressKind.KEY:
+        return parse_session_key(to.value).agent
+    if to.kind is AddressKind.AGENT:
+        return AgentName(to.value)
+    session = await tx.sessions.get(SessionId(to.value))
+    if session is None:
+        raise SessionUnknown(to.value)
+    return session.agent
+
+
+async def _check_posted(tx: Transaction, said: Said, answered: MessageId) -> None:
+    """Raise Invalid where a message was not posted in the conversation: people answer what they were told."""
+    await known_message(tx, answered)
+    for copy in await tx.deliveries.of_message(answered):
+        post = await tx.posts.get(copy.id)
+        if post is not None and (post.channel, post.conversation) == (said.channel, said.conversation):
+            return
+    raise Invalid("reply_to", answered, f"it was not posted in this conversation of {said.channel}")
+
+
+def _derived_id(said: Said, key: str) -> MessageId:
+    """Return the id of what is said under a key, always the same. No time stands in it: that would differ."""
+    digest = hash_secret("\0".join((said.channel, said.conversation, key)))
+    return MessageId(f"{0:013}-{digest[:8]}-{digest[8:12]}-{digest[12:16]}-{digest[16:20]}-{digest[20:32]}")

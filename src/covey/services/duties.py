@@ -1,0 +1,239 @@
+"""Duties: what the agent that a task is for does about it. It is taken by one session, within the quota."""
+
+from collections.abc import Awaitable, Callable, Sequence
+
+from covey.core.authority import check_doer
+from covey.core.card import TaskOverflow
+from covey.core.delivery import WAITING
+from covey.core.errors import IllegalMove, Invalid, QuotaFull, TaskTaken
+from covey.core.identity import Identity
+from covey.core.ids import MessageId, inbox_topic, parked_inbox, session_inbox
+from covey.core.limits import TASK_ATTEMPTS
+from covey.core.parts import Part
+from covey.core.task import DEADLINE, Task, TaskMove, TaskState, claimed, task_at
+from covey.ports.clock import Clock
+from covey.ports.store import Store, Transaction
+from covey.services.act import Act
+from covey.services.claims import is_left, take_claim
+from covey.services.known import known_agent, known_message, own_session
+from covey.services.open_tasks import fit_tasks, not_allowed, open_tasks
+from covey.services.presence import give_up, live_sessions
+from covey.services.steady import SteadyLiveness
+from covey.services.task_moves import Desk, shift_task
+from covey.services.task_release import release_task
+from covey.services.tasks import TaskView, known_task
+from covey.services.waiting import Waiting
+
+Judge = Callable[[TaskView], Awaitable[str | None]]
+"""An agent's own judgement of a task: why it does not take it, or None for yes."""
+
+
+class Duties:
+    def __init__(self, store: Store, clock: Clock, desk: Desk, waiting: Waiting) -> None:
+        self._store = store
+        self._clock = clock
+        self._desk = desk
+        self._waiting = waiting
+
+    async def next(
+        self,
+        actor: Identity,
+        timeout: float,
+        *,
+        judge: Judge | None = None,
+        starts: bool = False,
+        attempts: int = TASK_ATTEMPTS,
+    ) -> TaskView | None:
+        """Wait for the next task that the actor's agent can do, and take it; None when the time has run out."""
+        if actor.session is None:
+            raise Invalid("session", None, "join the space: a task is taken by one session")
+        topics = [inbox_topic(parked_inbox(actor.agent))]
+        return await self._waiting.until(
+            topics, lambda: self.take(actor, judge=judge, starts=starts, attempts=attempts), timeout
+        )
+
+    async def take(
+        self, actor: Identity, *, judge: Judge | None = None, starts: bool = False, attempts: int = TASK_ATTEMPTS
+    ) -> TaskView | None:
+        """Take the next task into the actor's session, accepted: first what a session that ended has left, then what
+        waits, as far as the quota goes. What the agent must not, can't or does not want to do is rejected on the way.
+        None where there is nothing to take. With `starts` it is working at once, unless somebody judges it first."""
+
+        async def is_there(tx: Transaction) -> bool:
+            return bool(await open_tasks(tx, actor.agent, self._clock.now(), 1, attempts))
+
+        while await self._store.read(is_there):
+            taken = await self._store.commit(lambda tx: self._claim_next(tx, actor, judge is None, starts, attempts))
+            if taken is None:
+                return None
+            if judge is None or taken.task.state is not TaskState.PENDING:
+                return taken
+            why_not = await judge(taken)
+            if why_not is None:
+                task = await self.accept(taken.task.id, actor)
+                if task.is_active:
+                    return taken._replace(task=task)
+            else:
+                await self.reject(taken.task.id, actor, why_not)
+        return None
+
+    async def ready(self, actor: Identity, timeout: float) -> bool:
+        """Wait until there is something to take, and take nothing; False when the time has run out."""
+
+        async def look() -> bool | None:
+            return bool(await self._store.read(lambda tx: open_tasks(tx, actor.agent, self._clock.now(), 1))) or None
+
+        return bool(await self._waiting.until([inbox_topic(parked_inbox(actor.agent))], look, timeout))
+
+    async def _claim_next(
+        self, tx: Transaction, actor: Identity, accepts: bool, starts: bool, attempts: int
+    ) -> TaskView | None:
+        act = Act(tx, actor, self._clock.now())
+        await live_sessions(act, actor.agent, SteadyLiveness(self._desk.liveness))  # the dead give up what they had
+        session = await own_session(tx, actor)
+        fit = await fit_tasks(act, actor.agent, 1, self._desk, attempts)
+        if not fit:
+            return None
+        task = fit[0]
+        if accepts and task.state is TaskState.PENDING:  # one step: that it is accepted says who has it
+            task = await shift_task(act, claimed(task, session.id, act.now), TaskMove.ACCEPT, self._desk)
+        else:
+            task = await take_claim(act, task, session.id)
+        if starts and task.state is TaskState.ACCEPTED:
+            task = await shift_task(act, task, TaskMove.START, self._desk)
+        return TaskView(task, await known_message(tx, task.id))
+
+    async def in_hand(self, actor: Identity) -> Sequence[TaskView]:
+        """Return the tasks that the actor's session has and has not finished; for somebody without a session, those
+        that its agent has without one."""
+
+        async def operation(tx: Transaction) -> Sequence[TaskView]:
+            if actor.session is None:
+                tasks = [task for task in await tx.tasks.held(actor.agent) if task.claimed_by is None]
+            else:
+                tasks = await tx.tasks.of_session(actor.session)
+            now = self._clock.now()
+            mine = [task for task in tasks if not is_left(task) and task_at(task, now) is task]
+            return [TaskView(task, await known_message(tx, task.id)) for task in mine]
+
+        return await self._store.read(operation)
+
+    async def accept(self, task_id: MessageId, actor: Identity, parts: tuple[Part, ...] = ()) -> Task:
+        """Say yes to a task. It is rejected instead where its sender is not allowed, the quota has no room or its
+        deadline has passed; where the agent's card lets tasks queue, one over the quota waits on, and that is
+        QuotaFull."""
+
+        async def operation(tx: Transaction) -> Task:
+            act = Act(tx, actor, self._clock.now())
+            task = await self._own(act, task_id)
+            if task.state is not TaskState.PENDING:
+                raise IllegalMove("task", task.state, TaskMove.ACCEPT)
+            refused = await why_refused(act, task)
+            if refused is not None:
+                return await shift_task(act, task, TaskMove.REJECT, self._desk, reason=refused)
+            return await shift_task(act, await self._claimed(act, task), TaskMove.ACCEPT, self._desk, parts)
+
+        return await self._store.commit(operation)
+
+    async def reject(self, task_id: MessageId, actor: Identity, reason: str, parts: tuple[Part, ...] = ()) -> Task:
+        """Say no to a task."""
+        return await self._move(task_id, actor, TaskMove.REJECT, parts, reason)
+
+    async def start(
+        self, task_id: MessageId, actor: Identity, attempt: int | None = None, parts: tuple[Part, ...] = ()
+    ) -> Task:
+        """Say that the work has begun."""
+        return await self._move(task_id, actor, TaskMove.START, parts, attempt=attempt)
+
+    async def progress(
+        self, task_id: MessageId, actor: Identity, parts: tuple[Part, ...], attempt: int | None = None
+    ) -> Task:
+        """Tell how far the work is. What was told before and not seen yet is not shown any more."""
+        return await self._move(task_id, actor, TaskMove.PROGRESS, parts, attempt=attempt)
+
+    async def complete(
+        self, task_id: MessageId, actor: Identity, parts: tuple[Part, ...], attempt: int | None = None
+    ) -> Task:
+        """Hand in the result."""
+        return await self._move(task_id, actor, TaskMove.COMPLETE, parts, attempt=attempt)
+
+    async def fail(
+        self,
+        task_id: MessageId,
+        actor: Identity,
+        reason: str,
+        parts: tuple[Part, ...] = (),
+        attempt: int | None = None,
+    ) -> Task:
+        """Say that it can't be done, or went wrong."""
+        return await self._move(task_id, actor, TaskMove.FAIL, parts, reason, attempt)
+
+    async def let_go(self, task_id: MessageId, actor: Identity, attempt: int) -> Task:
+        """Leave a task that the actor's session has, and goes on without, for another session of the agent. What the
+        session does not have any more stays as it is."""
+
+        async def operation(tx: Transaction) -> Task:
+            act = Act(tx, actor, self._clock.now())
+            task = await known_task(tx, task_id)
+            check_doer(actor, task)
+            if actor.session is None or task.claimed_by != actor.session or task.attempt != attempt:
+                return task
+            inbox = session_inbox(actor.session)
+            for copy in await tx.deliveries.of_message(task_id):
+                if copy.inbox == inbox and copy.state in WAITING:
+                    await give_up(act, copy, task.agent, ())
+            return await release_task(act, task, actor.session)
+
+        return await self._store.commit(operation)
+
+    async def _move(
+        self,
+        task_id: MessageId,
+        actor: Identity,
+        move: TaskMove,
+        parts: tuple[Part, ...] = (),
+        reason: str | None = None,
+        attempt: int | None = None,
+    ) -> Task:
+        async def operation(tx: Transaction) -> Task:
+            act = Act(tx, actor, self._clock.now())
+            task = await self._own(act, task_id, attempt)
+            # A deadline may have passed that nobody has written down yet.
+            return await shift_task(act, task_at(task, act.now), move, self._desk, parts, reason)
+
+        return await self._store.commit(operation)
+
+    async def _own(self, act: Act, task_id: MessageId, attempt: int | None = None) -> Task:
+        """Return a task that the actor may move: its agent's, and with its session or with none."""
+        task = await known_task(act.tx, task_id)
+        check_doer(act.actor, task)
+        # Telling somebody ends its dead sessions: where that is the task's own agent, it must happen before the move.
+        tells_itself = task.delegator == task.agent
+        if task.claimed_by is None or task.claimed_by != act.actor.session or tells_itself:
+            await live_sessions(act, task.agent, SteadyLiveness(self._desk.liveness))  # the dead give up what they had
+            task = await known_task(act.tx, task_id)
+        if attempt is not None and not task.is_finished and task.attempt != attempt:
+            raise TaskTaken(task_id, f"attempt {task.attempt}, and this is attempt {attempt}")
+        if task.claimed_by not in (None, act.actor.session) and not act.actor.is_operator:
+            raise TaskTaken(task_id, f"session {task.claimed_by} of {task.agent}")
+        return await self._claimed(act, task) if is_left(task) else task
+
+    async def _claimed(self, act: Act, task: Task) -> Task:
+        if task.claimed_by is not None and task.claimed_by == act.actor.session:
+            return task
+        has_session = act.actor.session is not None and act.actor.agent == task.agent
+        return await take_claim(act, task, (await own_session(act.tx, act.actor)).id if has_session else None)
+
+
+async def why_refused(act: Act, task: Task) -> str | None:
+    """Return why the task's agent must not do it: its sender is not allowed, the quota has no room, or its deadline has
+    passed, in this order. Where it may wait for room, QuotaFull."""
+    agent = await known_agent(act.tx, task.agent)
+    if (why := await not_allowed(act.tx, agent, task)) is not None:
+        return why
+    held = [other for other in await act.tx.tasks.held(task.agent) if other.id != task.id]
+    if len(held) >= agent.card.quota:
+        if agent.card.overflow is TaskOverflow.QUEUE:
+            raise QuotaFull(task.id, task.agent, agent.card.quota)
+        return f"{task.agent} has {len(held)} tasks, and its quota is {agent.card.quota}"
+    return DEADLINE if task_at(task, act.now) is not task else None

@@ -1,0 +1,46 @@
+"""Posting: mail for a channel's agent becomes posts, in the transaction that files it."""
+
+from collections.abc import Iterable
+
+from covey.core.delivery import Delivery, DeliveryState
+from covey.core.event import Action
+from covey.core.ids import inbox_topic, parked_inbox
+from covey.core.message import Message
+from covey.core.names import AgentName
+from covey.core.post import Post, PostMove, conversation_of, new_post
+from covey.services.act import Act, journal
+
+
+async def post_all(act: Act, message: Message, answered: Message | None, deliveries: Iterable[Delivery]) -> None:
+    """Make the posts of a message that was filed just now, for those deliveries that its channels' inboxes hold."""
+    for delivery in deliveries:
+        if delivery.agent is None or delivery.state is not DeliveryState.QUEUED:
+            continue
+        conversation = conversation_of(delivery.agent, message, answered)
+        waits = await act.tx.posts.head(delivery.agent, conversation) is not None
+        await act.tx.posts.put(new_post(delivery.id, delivery.agent, conversation, message, act.now, waits=waits))
+
+
+async def let_next(act: Act, channel: AgentName, conversation: str) -> None:
+    """Let the next post of a conversation be carried, now that the one before it is done with."""
+    head = await act.tx.posts.head(channel, conversation)
+    if head is not None and head.next_at is None:
+        await act.tx.posts.put(head._replace(next_at=act.now))
+        act.tx.ring(inbox_topic(parked_inbox(channel)))
+
+
+async def record(act: Act, before: Post, after: Post, move: PostMove) -> None:
+    """Write down what became of a post, and journal it."""
+    await act.tx.posts.put(after)
+    await journal(
+        act,
+        Action.POST_MOVED,
+        message_id=after.message_id,
+        agent=after.channel,
+        scope=None,
+        post=after.id,
+        conversation=after.conversation,
+        **{"from": str(before.state), "move": str(move), "to": str(after.state)},
+        attempts=before.attempts,
+        error=after.error,
+    )

@@ -1,0 +1,61 @@
+"""How a task begins: with the acceptance of its message, pending, or rejected where its agent can't have it."""
+
+from covey.core.card import TaskOverflow
+from covey.core.delivery import Delivery, DeliveryState
+from covey.core.ids import MessageId
+from covey.core.message import Message
+from covey.core.routing import Recipient, Refusal, RefusalCode
+from covey.core.task import Task, TaskState
+from covey.ports.store import Transaction
+from covey.services.act import Act
+
+
+async def task_refusal(act: Act, recipient: Recipient) -> Refusal | None:
+    """Return why an agent has no room for one more task, or None. What waits counts too, where nothing may queue."""
+    quota = recipient.card.quota
+    if quota == 0:
+        return Refusal(RefusalCode.OVER_QUOTA, f"{recipient.agent} takes no tasks (its quota is 0)")
+    if recipient.card.overflow is TaskOverflow.QUEUE:
+        return None
+    held = await act.tx.tasks.places(recipient.agent)
+    taken = held + len(await act.tx.tasks.pending(recipient.agent, quota))
+    if taken < quota:
+        return None
+    return Refusal(RefusalCode.OVER_QUOTA, f"{recipient.agent} has {taken} of {quota} tasks and queues none")
+
+
+async def open_task(act: Act, message: Message, delivery: Delivery) -> None:
+    """Write down the task that a message hands over. One that was refused is rejected from the start, as the receipt
+    says."""
+    await act.tx.tasks.put(new_task(message, delivery)._replace(parent=await parent_of(act.tx, message)))
+
+
+def new_task(message: Message, delivery: Delivery) -> Task:
+    """Return a task as it begins, but for its parent."""
+    if delivery.agent is None:
+        raise RuntimeError(f"task {message.id} goes to nobody")
+    is_refused = delivery.state is not DeliveryState.QUEUED
+    return Task(
+        id=message.id,
+        delegator=message.sender.agent,
+        agent=delivery.agent,
+        state=TaskState.REJECTED if is_refused else TaskState.PENDING,
+        created_at=message.created_at,
+        updated_at=message.created_at,
+        delegator_session=message.sender.session,
+        scope=message.scope,
+        deadline=message.deadline,
+        reason=delivery.reason if is_refused else None,
+        finished_at=message.created_at if is_refused else None,
+    )
+
+
+async def parent_of(tx: Transaction, message: Message) -> MessageId | None:
+    """Return the task that this one is a part of: what its message relays, or what that is about."""
+    cause = await tx.messages.get(message.cause) if message.cause is not None else None
+    if cause is None:
+        return None
+    if await tx.tasks.get(cause.id) is not None:
+        return cause.id
+    about = MessageId(cause.task.id) if cause.task is not None else None
+    return about if about is not None and await tx.tasks.get(about) is not None else None

@@ -1,0 +1,47 @@
+"""Records of tasks that are missing: found by the mail that waits, and made from the message and the journal."""
+
+from collections.abc import AsyncIterator
+
+from covey.core.delivery import WAITING, Delivery
+from covey.core.event import Event
+from covey.core.message import Kind
+from covey.core.task_rebuilding import rebuilt
+from covey.ports.journal import EventFilter
+from covey.ports.store import Transaction
+from covey.services.known import known_message
+from covey.services.task_opening import parent_of
+
+PAGE = 500
+
+
+async def unrecorded(tx: Transaction) -> AsyncIterator[Delivery]:
+    """Go through the tasks that wait in any inbox and have no record. The cost follows what waits."""
+    for inbox in await tx.inboxes.occupied():
+        after = 0
+        while page := await tx.inboxes.waiting(inbox, WAITING, after):
+            after = page[-1].seq
+            for delivery in page:
+                if is_task(delivery) and await tx.tasks.get(delivery.message_id) is None:
+                    yield delivery
+
+
+def is_task(delivery: Delivery) -> bool:
+    """Tell whether a delivery waits that hands a task over to somebody: it has a record."""
+    return delivery.kind is Kind.TASK and delivery.state in WAITING and delivery.agent is not None
+
+
+async def record_task(tx: Transaction, delivery: Delivery) -> None:
+    """Make the record of a task that has none. Nothing new has happened, so no event tells of it."""
+    if delivery.agent is None or await tx.tasks.get(delivery.message_id) is not None:
+        return
+    message = await known_message(tx, delivery.message_id)
+    events = [event async for event in _events(tx, EventFilter(message_id=message.id))]
+    await tx.tasks.put(rebuilt(message, delivery.agent, await parent_of(tx, message), events))
+
+
+async def _events(tx: Transaction, wanted: EventFilter) -> AsyncIterator[Event]:
+    after = 0
+    while page := await tx.journal.read(after, PAGE, wanted):
+        for event in page:
+            yield event
+        after = page[-1].position

@@ -1,0 +1,1 @@
+"""Channels at work: what carries posts to people, and what hears what they say."""

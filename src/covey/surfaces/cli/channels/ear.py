@@ -1,0 +1,178 @@
+"""The ear: what people say comes in as POST /CONVERSATION, shown to be from who has the channel's secret."""
+
+import asyncio
+import json
+from collections.abc import AsyncGenerator, Callable, Mapping
+from contextlib import asynccontextmanager, suppress
+from http import HTTPStatus
+from typing import Final, cast
+from urllib.parse import unquote
+
+from covey.core.binding import OWN, parse_conversation, parse_person
+from covey.core.channel import ChannelConfig
+from covey.core.errors import (
+    CoveyError,
+    IdReused,
+    Invalid,
+    MessageTooLarge,
+    NotFound,
+    Rejected,
+    Unavailable,
+)
+from covey.core.http_address import HttpAddress
+from covey.core.ids import parse_message_id
+from covey.core.signature import is_same, is_signed
+from covey.services.channels import Said
+from covey.services.space import Services
+from covey.surfaces.cli.channels.http import MAX_BODY, MAX_HEAD, Request, Unreadable, answer, read_request
+from covey.surfaces.cli.output import envelope
+
+SECONDS: Final = 10.0
+"""How long a request may take to come in."""
+
+MAX_CONNECTIONS: Final = 64
+
+MAX_KEY: Final = 256
+
+STATUSES: Final[Mapping[type[CoveyError], HTTPStatus]] = {
+    Invalid: HTTPStatus.BAD_REQUEST,
+    IdReused: HTTPStatus.CONFLICT,
+    MessageTooLarge: HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
+    Rejected: HTTPStatus.FORBIDDEN,
+    NotFound: HTTPStatus.NOT_FOUND,
+    Unavailable: HTTPStatus.SERVICE_UNAVAILABLE,
+}
+"""By the nearest class of an error."""
+
+
+class Ear:
+    def __init__(self, services: Services, config: ChannelConfig, tell: Callable[[Said], None]) -> None:
+        if config.secret is None:
+            raise Invalid("--listen", config.name, "a channel is heard only where it has a secret: --secret-file")
+        self._services = services
+        self._name = config.name
+        self._secret = config.secret
+        self._tell = tell
+        self._serving: set[asyncio.Task[object]] = set()
+
+    @asynccontextmanager
+    async def listening(self, address: HttpAddress) -> AsyncGenerator[HttpAddress]:
+        """Hear what comes to an address while the block lasts; it gets the address with its port."""
+        try:
+            server = await asyncio.start_server(self._serve, address.host, address.port, limit=MAX_HEAD)
+        except OSError as error:
+            raise Unavailable(f"{address} can't be listened on: {error.strerror}", address=str(address)) from error
+        try:
+            async with server:
+                yield address._replace(port=server.sockets[0].getsockname()[1])
+        finally:
+            for task in self._serving:
+                task.cancel()
+            await asyncio.gather(*self._serving, return_exceptions=True)
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.current_task()
+        if task is not None:
+            self._serving.add(task)
+        try:
+            said = await self._answer(reader)
+            if said is not None:
+                async with asyncio.timeout(SECONDS):
+                    await _send(said, reader, writer)
+        except (OSError, TimeoutError):
+            pass  # whoever asked has left
+        finally:
+            if task is not None:
+                self._serving.discard(task)
+            writer.close()
+            with suppress(OSError):
+                await writer.wait_closed()
+
+    async def _answer(self, reader: asyncio.StreamReader) -> bytes | None:
+        if len(self._serving) > MAX_CONNECTIONS:
+            return _refusal(HTTPStatus.SERVICE_UNAVAILABLE, "busy", "there are too many connections")
+        try:
+            async with asyncio.timeout(SECONDS):
+                request = await read_request(reader)
+            return None if request is None else await self._hear(request)
+        except TimeoutError:
+            return _refusal(HTTPStatus.REQUEST_TIMEOUT, "too-slow", "it did not come in time")
+        except Unreadable as error:
+            return _refusal(error.status, "unreadable", str(error))
+        except CoveyError as error:
+            return answer(_status(error), envelope(error))
+
+    async def _hear(self, request: Request) -> bytes:
+        if not self._is_genuine(request):
+            return _refusal(HTTPStatus.UNAUTHORIZED, "identity-refused", "sign it with the channel's secret")
+        if request.method != "POST":
+            return _refusal(HTTPStatus.METHOD_NOT_ALLOWED, "method", "what people say comes as POST /CONVERSATION")
+        said = self._said(request)
+        receipt = await self._services.channels.hear(said)
+        self._tell(said)
+        return answer(HTTPStatus.OK, {"id": receipt.message_id, "delivered": len(receipt.delivered)})
+
+    def _is_genuine(self, request: Request) -> bool:
+        scheme, _, token = request.headers.get("authorization", "").partition(" ")
+        if scheme.lower() == "bearer":
+            return is_same(self._secret, token.strip())
+        given = request.headers.get("x-covey-signature", "")
+        timestamp = request.headers.get("x-covey-timestamp", "")
+        return is_signed(self._secret, timestamp, request.body, given, self._services.clock.now())
+
+    def _said(self, request: Request) -> Said:
+        path = request.path.removeprefix("/")
+        try:
+            conversation = unquote(path, errors="strict")
+            text = request.body.decode()
+        except UnicodeDecodeError:
+            raise Invalid("request", "…", "its path and body are UTF-8") from None
+        fields = _fields(request, text)
+        key = request.headers.get("idempotency-key")
+        if key is not None and not 1 <= len(key) <= MAX_KEY:
+            raise Invalid("Idempotency-Key", key, f"use 1 to {MAX_KEY} characters")
+        person, reply_to = fields.get("person"), fields.get("reply_to")
+        return Said(
+            self._name,
+            parse_conversation(conversation) if conversation else OWN,
+            _text(fields.get("text")),
+            None if person is None else parse_person(person),
+            None if reply_to is None else parse_message_id(reply_to),
+            key,
+        )
+
+
+async def _send(said: bytes, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    """Send an answer, and let come in what is still on its way: who closes on it breaks off the answer too."""
+    writer.write(said)
+    writer.write_eof()
+    left = MAX_BODY
+    while left > 0 and (more := await reader.read(left)):
+        left -= len(more)
+
+
+def _fields(request: Request, text: str) -> Mapping[str, object]:
+    if request.headers.get("content-type", "").partition(";")[0].strip().lower() == "text/plain":
+        return {"text": text}
+    try:
+        document: object = json.loads(text)
+    except (ValueError, RecursionError):
+        raise Invalid("body", text[:40], "use JSON with a text, or Content-Type: text/plain") from None
+    if not isinstance(document, dict):
+        raise Invalid("body", text[:40], "use a JSON object with a text")
+    return cast(Mapping[str, object], document)
+
+
+def _text(value: object) -> str:
+    if not isinstance(value, str):
+        raise Invalid("text", value, "say something")
+    return value
+
+
+def _status(error: CoveyError) -> HTTPStatus:
+    nearest = next((kind for kind in type(error).__mro__ if kind in STATUSES), None)
+    return STATUSES[nearest] if nearest is not None else HTTPStatus.INTERNAL_SERVER_ERROR
+
+
+def _refusal(status: HTTPStatus, code: str, message: str) -> bytes:
+    return answer(status, {"error": {"code": code, "message": message}})

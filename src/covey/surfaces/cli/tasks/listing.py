@@ -1,0 +1,60 @@
+"""The listing of tasks, as people see it."""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from covey.core.message import Message
+from covey.core.task import Task
+from covey.services.tasks import TaskView
+from covey.surfaces.cli.call import Call
+from covey.surfaces.cli.headline import about
+from covey.surfaces.cli.letters import one_line
+from covey.surfaces.cli.tasks.naming import number_of
+from covey.surfaces.cli.when import age
+
+
+def show_tasks(call: Call, views: Sequence[TaskView], nothing: str) -> None:
+    """Show tasks as a table, or say that there are none."""
+    now = call.services.clock.now()
+    call.output.table(
+        ("task", "state", "from", "age", "due", "what", "id"),
+        [
+            (
+                _name(call, view.task),
+                str(view.task.state),
+                view.task.delegator,
+                age(view.task.created_at, now),
+                due(view.task, now),
+                what(view),
+                view.task.id,
+            )
+            for view in views
+        ],
+        nothing,
+    )
+
+
+def _name(call: Call, task: Task) -> str:
+    """Return the name of a task; where it has no number, whom it was for. Its id stands beside it anyway."""
+    number = call.run(number_of(call.services, task))
+    return f"{task.agent}:{number}" if number else task.agent
+
+
+def who(task: Task) -> str:
+    """Return who wants it of whom."""
+    return f"{task.delegator} → {task.agent}"
+
+
+def due(task: Task, now: datetime) -> str:
+    """Return how long there is until the deadline; nothing where it does not matter any more."""
+    return "" if task.deadline is None or task.is_finished else age(now, task.deadline)
+
+
+def title(message: Message) -> str:
+    """Return what a task is, on one line: what it is about, and its text."""
+    return ": ".join(filter(None, (about(message), one_line(message.text)))) or "(files only)"
+
+
+def what(view: TaskView) -> str:
+    """Return what a task is, and why it came to nothing where it did."""
+    return f"{title(view.message)} ({view.task.reason})" if view.task.reason else title(view.message)

@@ -1,0 +1,65 @@
+"""Naming a task: by its id, by its agent and number, by an update of it, or by the environment of a program."""
+
+import os
+from typing import Final
+
+from covey.core.errors import Invalid, NotFound, TaskUnknown
+from covey.core.ids import MessageId
+from covey.core.message import Message
+from covey.core.task import Task
+from covey.services.space import Services
+from covey.services.tasks import TaskView
+from covey.surfaces.cli.call import Call
+from covey.surfaces.cli.references import is_number, message_of
+
+VARIABLE: Final = "COVEY_TASK"
+"""Holds the id of the task that a program is run for."""
+
+ATTEMPT_VARIABLE: Final = "COVEY_ATTEMPT"
+"""Which taking of that task the program is run for."""
+
+HELP: Final = "the task: its id, coder:3, or a number in the inbox of who acts"
+HELP_OR_OWN: Final = f"{HELP}; by default ${VARIABLE}"
+
+
+def task_of(call: Call, text: str | None, claimed: str | None = None) -> TaskView:
+    """Return the task that `text` names, or the one that this program is run for. An update names its task too."""
+    message_id = _named(call, text or os.environ.get(VARIABLE), claimed)
+    try:
+        return call.run(call.services.tasks.view(message_id))
+    except TaskUnknown:
+        about = _message(call, message_id).task
+        if about is None or about.id == message_id:
+            raise
+        return call.run(call.services.tasks.view(MessageId(about.id)))
+
+
+def own_attempt(task: Task) -> int | None:
+    """Return which attempt at a task this program is run for; None where it is not run for it."""
+    number = os.environ.get(ATTEMPT_VARIABLE, "")
+    return int(number) if os.environ.get(VARIABLE) == task.id and is_number(number) else None
+
+
+def _named(call: Call, text: str | None, claimed: str | None) -> MessageId:
+    if text is None:
+        raise Invalid("task", None, "name one; `covey tasks` lists them")
+    return message_of(call, text, claimed)
+
+
+def _message(call: Call, message_id: MessageId) -> Message:
+    try:
+        return call.run(call.services.mail.message(message_id))
+    except NotFound:
+        raise TaskUnknown(message_id) from None
+
+
+async def number_of(services: Services, task: Task) -> int | None:
+    """Return the number that a task has for its agent; None where it never reached its inbox."""
+    receipt = await services.mail.receipt(task.id)
+    return next((copy.number for copy in receipt.deliveries if copy.agent == task.agent and copy.number), None)
+
+
+async def name_of(services: Services, task: Task) -> str:
+    """Return how people name a task: coder:3. One that never got a number has its id alone."""
+    number = await number_of(services, task)
+    return f"{task.agent}:{number}" if number else task.id

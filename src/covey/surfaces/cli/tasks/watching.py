@@ -1,0 +1,81 @@
+"""Watching tasks: a board for a person at a terminal, lines for everyone else. Both follow the journal."""
+
+import os
+from collections.abc import Sequence
+
+from covey.core.errors import NotFound
+from covey.core.event import Event
+from covey.ports.journal import EventFilter
+from covey.ports.tasks import TaskFilter
+from covey.services.space import Services
+from covey.services.tasks import TaskView
+from covey.surfaces.cli.call import Call
+from covey.surfaces.cli.events import event_document
+from covey.surfaces.cli.exits import DONE
+from covey.surfaces.cli.follow import follow
+from covey.surfaces.cli.letters import one_line
+from covey.surfaces.cli.live import run_live
+from covey.surfaces.cli.moments import show_moment
+from covey.surfaces.cli.output import Output
+from covey.surfaces.cli.tasks.document import task_document
+from covey.surfaces.cli.tasks.listing import title
+from covey.surfaces.cli.tasks.naming import number_of
+from covey.surfaces.cli.tasks.story import is_step, is_told, step_of
+
+
+def watch(call: Call, wanted: TaskFilter, limit: int, seconds: float | None) -> int:
+    """Show the tasks that fit, and go on as they change, until somebody ends it or so many seconds have passed."""
+    if call.output.is_for_a_person and os.environ.get("TERM", "dumb") != "dumb":
+        from covey.surfaces.cli.tasks.board_watch import watch_board
+
+        run_live(call, lambda services: watch_board(services, call.output, wanted, limit, seconds))
+    else:
+        call.output.note("Watching tasks; Ctrl-C ends it.")
+        run_live(call, lambda services: _watch_lines(services, call.output, wanted, limit, seconds))
+    return DONE
+
+
+async def _watch_lines(
+    services: Services, output: Output, wanted: TaskFilter, limit: int, seconds: float | None
+) -> None:
+    after = await services.history.last()  # before the tasks, so that no change is between them and what follows
+    for view in await services.tasks.find(wanted, limit):
+        await _write(services, output, view, None)
+    output.flush()
+
+    async def show(events: Sequence[Event]) -> bool:
+        for event in filter(is_step, events):
+            view = await _changed(services, event, wanted)
+            if view is not None:
+                await _write(services, output, view, event)
+        output.flush()
+        return True
+
+    await follow(services, after, show, EventFilter(), seconds)
+
+
+async def _changed(services: Services, event: Event, wanted: TaskFilter) -> TaskView | None:
+    """Return the task that an event changed; None where it is not wanted, or not there any more."""
+    if event.message_id is None:
+        return None
+    try:
+        view = await services.tasks.view(event.message_id)
+    except NotFound:
+        return None
+    return view if wanted._replace(is_finished=None).fits(view.task) else None
+
+
+async def _write(services: Services, output: Output, view: TaskView, event: Event | None) -> None:
+    """Write a line: the task as it is now, with the event that changed it where one did."""
+    task = view.task
+    number = await number_of(services, task)
+    step = await step_of(services, event) if event else None
+    if output.as_json:
+        output.json({"event": event_document(event) if event else None, "task": task_document(view, number)})
+        return
+    if step is not None and not is_told(step):
+        return
+    name = f"{task.agent}:{number}" if number else task.id
+    said = f": {one_line(step.text)}" if step and step.text else f": {title(view.message)}"
+    at = event.at if event else task.updated_at
+    show_moment(output, at, step.word if step else str(task.state), f"{name} from {task.delegator}{said}")

@@ -1,0 +1,136 @@
+"""A task that this program has taken: what it asks for, and how it fares."""
+
+from collections.abc import Awaitable, Callable
+from typing import TypedDict, Unpack
+
+from covey.core.identity import Identity
+from covey.core.ids import MessageId
+from covey.core.json import Json
+from covey.core.message import Kind, Message
+from covey.core.names import AgentName
+from covey.core.parts import DataPart, FilePart, Part, TextPart
+from covey.core.plain import plain
+from covey.core.task import Task, TaskState
+from covey.services.duties import Judge
+from covey.services.space import Services
+from covey.services.tasks import TaskView
+from covey.surfaces.python.checks import files as parse_files
+from covey.surfaces.python.checks import note
+from covey.surfaces.python.delegated import Delegated
+from covey.surfaces.python.options import MessageOptions, draft_from, policy_from
+
+
+class ResultOptions(TypedDict, total=False):
+    """What goes with a text."""
+
+    data: Json
+    files: list[FilePart]
+    """Snapshots made by `attach`."""
+
+
+class Assignment:
+    """One task in the hands of one session, from `me.take`. Every move tells the delegator."""
+
+    def __init__(self, view: TaskView, services: Services, actor: Identity) -> None:
+        self._view = view
+        self._services = services
+        self._actor = actor
+
+    @property
+    def id(self) -> MessageId:
+        return self._view.task.id
+
+    @property
+    def record(self) -> Task:
+        return self._view.task
+
+    @property
+    def state(self) -> TaskState:
+        return self._view.task.state
+
+    @property
+    def message(self) -> Message:
+        return self._view.message
+
+    @property
+    def text(self) -> str:
+        """What is to be done."""
+        return self._view.message.text
+
+    @property
+    def delegator(self) -> AgentName:
+        return self._view.task.delegator
+
+    @property
+    def attempt(self) -> int:
+        """1, or more where sessions before this one ended in the middle of it."""
+        return self._view.task.attempt
+
+    @property
+    def files(self) -> tuple[FilePart, ...]:
+        return tuple(part for part in self.message.parts if isinstance(part, FilePart))
+
+    async def file(self, part: FilePart) -> bytes:
+        """Return the content of one of its file parts."""
+        return await self._services.attachments.content(part)
+
+    async def start(self) -> None:
+        """Say that the work has begun."""
+        self._now(await self._services.duties.start(self.id, self._actor, self.attempt))
+
+    async def progress(self, text: str, **more: Unpack[ResultOptions]) -> None:
+        """Tell how far it is."""
+        self._now(await self._services.duties.progress(self.id, self._actor, _parts(text, more), self.attempt))
+
+    async def complete(self, text: str, **more: Unpack[ResultOptions]) -> None:
+        """Hand in the result."""
+        self._now(await self._services.duties.complete(self.id, self._actor, _parts(text, more), self.attempt))
+
+    async def fail(self, reason: str, *, text: str | None = None, **more: Unpack[ResultOptions]) -> None:
+        """Say that it can't be done, or went wrong. The text has what is more to say than the reason."""
+        why, parts = note(reason, "reason"), _parts(text or reason, more)
+        self._now(await self._services.duties.fail(self.id, self._actor, why, parts, self.attempt))
+
+    async def let_go(self) -> None:
+        """Leave it for another session of the agent."""
+        self._now(await self._services.duties.let_go(self.id, self._actor, self.attempt))
+
+    async def delegate(self, to: str, text: str, **options: Unpack[MessageOptions]) -> Delegated:
+        """Hand a part of it on. It spends a hop, and the result belongs to the same conversation."""
+        options["relaying"] = self.id
+        return await delegate(self._services, self._actor, to, text, options)
+
+    def _now(self, task: Task) -> None:
+        self._view = self._view._replace(task=task)
+
+    def __repr__(self) -> str:
+        return f"<Assignment {self.id} from {self.delegator}: {self.state}>"
+
+
+Judgement = Callable[[Assignment], Awaitable[bool | str]]
+"""An agent's own judgement: True for yes, False or the reason for no."""
+
+
+def judge_by(judgement: Judgement | None, services: Services, actor: Identity) -> Judge | None:
+    """Return a judgement in the form that the services take."""
+    if judgement is None:
+        return None
+
+    async def judge(view: TaskView) -> str | None:
+        answer = await judgement(Assignment(view, services, actor))
+        return None if answer is True else answer or "the agent does not want to do it"
+
+    return judge
+
+
+async def delegate(services: Services, actor: Identity, to: str, text: str, options: MessageOptions) -> Delegated:
+    """Hand work to an agent."""
+    draft = draft_from(Kind.TASK, to, text, options, services.clock)
+    return Delegated(await services.tasks.delegate(draft, actor, policy_from(options)), services, actor)
+
+
+def _parts(text: str, more: ResultOptions) -> tuple[Part, ...]:
+    parts: list[Part] = [TextPart(text)]
+    if "data" in more:
+        parts.append(DataPart(plain(more["data"], "data")))
+    return (*parts, *parse_files(more.get("files", [])))

@@ -1,0 +1,45 @@
+"""The prompt: what a program is told of its task."""
+
+import json
+import shlex
+from collections.abc import Sequence
+from pathlib import Path
+
+from covey import Assignment
+from covey.core.parts import DataPart
+from covey.core.times import format_instant
+
+PROGRESS_MARK = "::progress "
+"""A line of a program that begins with it tells how far its task is."""
+
+
+def prompt_for(assignment: Assignment, agent: str, attachments: Sequence[Path], output: Path) -> str:
+    """Return a prompt with all that is known of a task: for a program that has a model read it."""
+    data = [
+        json.dumps(part.data, ensure_ascii=False) for part in assignment.message.parts if isinstance(part, DataPart)
+    ]
+    sections = [
+        f"You are the agent {agent}. {assignment.delegator} has handed you this task:",
+        assignment.text.strip(),
+        "\n".join(["Data that goes with it:", *data]) if data else "",
+        "\n".join(["Files that go with it:", *(f"- {path}" for path in attachments)]) if attachments else "",
+        "\n".join(_notes(assignment, output)),
+    ]
+    return "\n\n".join(section for section in sections if section) + "\n"
+
+
+def _notes(assignment: Assignment, output: Path) -> Sequence[str]:
+    notes = [
+        "About this task:",
+        f"- Its id is {assignment.id}.",
+        f"- What you print is the result that {assignment.delegator} gets.",
+        f"- Files for {assignment.delegator} belong in {shlex.quote(str(output))}.",
+        f"- To tell how far you are: covey update --progress TEXT, or print a line '{PROGRESS_MARK}TEXT'.",
+    ]
+    if assignment.record.deadline is not None:
+        notes.append(f"- It has to be done by {format_instant(assignment.record.deadline)}.")
+    if assignment.attempt > 1:
+        notes.append(
+            f"- This is attempt {assignment.attempt}: an earlier one was broken off, and may have done a part."
+        )
+    return notes

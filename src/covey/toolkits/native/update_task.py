@@ -1,0 +1,43 @@
+"""update_task: say what has become of a task."""
+
+from typing import Final
+
+from covey.core.errors import Invalid
+from covey.core.parts import Part, TextPart
+from covey.core.task import TaskState
+from covey.toolkits.given import given_text, given_texts
+from covey.toolkits.tasks import REASON_CHARS, REASONED, STATES, update
+from covey.toolkits.tool import Answer, Arguments, Caller, Form, Parameter, Tool
+from covey.toolkits.wording import clipped
+
+
+async def _run(caller: Caller, arguments: Arguments) -> Answer:
+    state = TaskState(str(arguments["state"]))
+    text = given_text(arguments, "text") or ""
+    if state in REASONED and not text:
+        raise Invalid("text", None, f"say why it is {state}")
+    parts: list[Part] = [TextPart(text)] if text else []
+    parts += [await caller.services.attachments.snapshot(path) for path in given_texts(arguments, "files")]
+    why = clipped(text, REASON_CHARS)
+    task = await update(caller, str(arguments["task"]), state, tuple(parts), why, UPDATE_TASK.name)
+    data = {"task": task.id, "state": str(task.state), "reason": task.reason}
+    if task.state is not state:
+        return Answer(f"It is {task.state}: {task.reason}.", data, is_error=True)
+    other = task.delegator if task.agent == caller.identity.agent else task.agent
+    return Answer(f"The task is {task.state}; {other} is told.", data)
+
+
+UPDATE_TASK: Final = Tool(
+    name="update_task",
+    description=(
+        "Say what became of a task that you were given; its sender is told. First accepted or rejected; then working, "
+        "with how far you are; completed, with the result. failed also takes back what you delegated."
+    ),
+    parameters=(
+        Parameter("task", "number or id of the task", Form.MESSAGE, is_required=True),
+        Parameter("state", "what it is now", is_required=True, choices=STATES),
+        Parameter("text", "the result, how far it is, or why it is rejected or failed"),
+        Parameter("files", "paths of files to hand in", Form.TEXTS),
+    ),
+    run=_run,
+)

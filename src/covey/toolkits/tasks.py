@@ -1,0 +1,186 @@
+"""Tasks in the hands of a model: which one it means, whom it hands work to, and how it says what becomes of a task."""
+
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from datetime import datetime
+from typing import Final, NamedTuple
+
+from covey.core.address import Address, AddressKind
+from covey.core.attention_body import body_of
+from covey.core.draft import Draft
+from covey.core.errors import IllegalMove, Invalid, TaskUnknown
+from covey.core.ids import MessageId
+from covey.core.json import Json
+from covey.core.message import Callback, Kind
+from covey.core.parts import Part
+from covey.core.task import Task, TaskMove, TaskState
+from covey.core.task_path import ahead_of, moves_to
+from covey.services.recipients import SendPolicy
+from covey.services.tasks import TaskView
+from covey.toolkits.others import other_agent
+from covey.toolkits.references import message_of, was_named
+from covey.toolkits.tool import Caller
+from covey.toolkits.wording import said
+
+STATES: Final = tuple(str(state) for state in TaskState if state is not TaskState.PENDING)
+"""What a model can say that a task has become."""
+
+TASK_WAY: Final = (
+    "update_task(task={number}, state=…): accepted or rejected first; then completed with the result, or failed"
+)
+"""How a model that has update_task deals with a task."""
+
+REASONED: Final = (TaskState.FAILED, TaskState.REJECTED)
+"""What needs a reason."""
+
+REASON_CHARS: Final = 1000
+"""So much of what is said is the reason, where no other is given."""
+
+ALONE: Final = "none"
+"""Says that work is a part of nothing."""
+
+WORDS: Final = 60
+"""So many characters of a task stand in a sentence."""
+
+
+class Work(NamedTuple):
+    """What a model wants done."""
+
+    parts: tuple[Part, ...]
+    deadline: datetime | None = None
+    callback: Callback | None = None
+    metadata: Mapping[str, Json] = {}
+
+
+class _Purpose(NamedTuple):
+    """What work is done for."""
+
+    task: MessageId | None = None
+    """It is a part of this task: it spends one of its hops, and its result belongs to the same conversation."""
+    named: MessageId | None = None
+    """The message that the model named."""
+    callback: Callback | None = None
+
+
+async def hand_over(caller: Caller, to: str, work: Work, for_task: str | None, tool: str) -> TaskView:
+    """Delegate work. While the caller works on one task, it is a part of that; with several the model must say of
+    which."""
+    agent = await other_agent(caller, to, "to")
+    purpose = await _purpose(caller, for_task)
+    draft = Draft(
+        Kind.TASK,
+        (Address(AddressKind.AGENT, agent),),
+        work.parts,
+        relaying=purpose.task,
+        callback=work.callback or purpose.callback,
+        deadline=work.deadline,
+        metadata=work.metadata,
+    )
+    view = await caller.services.tasks.delegate(draft, caller.identity, SendPolicy())
+    if purpose.named is not None:
+        await was_named(caller, purpose.named, tool)
+    return view
+
+
+async def _purpose(caller: Caller, for_task: str | None) -> _Purpose:
+    if for_task is not None:
+        return _Purpose() if for_task.strip().lower() == ALONE else await _named_purpose(caller, for_task)
+    views = await caller.services.duties.in_hand(caller.identity)
+    mine = [view for view in views if view.task.is_active] or views
+    if len(mine) > 1:
+        tasks = "; ".join(await described(caller, mine))
+        raise Invalid("for_task", None, f"you have {tasks}: say which one this is a part of, or {ALONE}")
+    return _Purpose(task=mine[0].task.id) if mine else _Purpose()
+
+
+async def _named_purpose(caller: Caller, reference: str) -> _Purpose:
+    """Return what the model names: a task of its own, or any other message, whose conversation gets the result."""
+    message = await caller.services.mail.message(await message_of(caller, reference, "for_task"))
+    if message.kind is not Kind.TASK:
+        return _Purpose(named=message.id, callback=message.callback)
+    if (await caller.services.tasks.view(message.id)).task.agent != caller.identity.agent:
+        raise Invalid("for_task", reference, "name a task that is yours to do")
+    return _Purpose(task=message.id, named=message.id)
+
+
+async def update(
+    caller: Caller, reference: str, state: TaskState, parts: tuple[Part, ...], why: str, tool: str
+) -> Task:
+    """Say what has become of a task. Moves that lie between are made too, and each is told; what is said goes with the
+    last one. Whoever delegated it takes it back with failed."""
+    task = (await _named(caller, reference)).task
+    me = caller.identity
+    if task.delegator == me.agent != task.agent:
+        if state is not TaskState.FAILED:
+            raise Invalid("state", str(state), f"{task.agent} does that task; you can take it back with failed")
+        task = await caller.services.tasks.cancel(task.id, me, why)
+    else:
+        moves = _moves(task, state, reference)
+        for move in moves:
+            task = await _make(caller, task.id, move, parts if move is moves[-1] else (), why)
+            if task.state is TaskState.REJECTED:  # its agent must not accept it
+                break
+    await was_named(caller, task.id, tool)
+    return task
+
+
+def _moves(task: Task, state: TaskState, reference: str) -> Sequence[TaskMove]:
+    try:
+        return moves_to(task.state, state)
+    except IllegalMove as error:
+        if task.is_finished:
+            raise
+        can_become = " or ".join(str(after) for after in ahead_of(task.state))
+        raise Invalid("state", str(state), f"task {reference} is {task.state}, and can become {can_become}") from error
+
+
+async def _make(caller: Caller, task_id: MessageId, move: TaskMove, parts: tuple[Part, ...], why: str) -> Task:
+    duties, me = caller.services.duties, caller.identity
+    if move is TaskMove.ACCEPT:
+        return await duties.accept(task_id, me, parts)
+    if move is TaskMove.REJECT:
+        return await duties.reject(task_id, me, why, parts)
+    if move is TaskMove.START:
+        return await duties.start(task_id, me, parts=parts)
+    if move is TaskMove.PROGRESS:
+        return await duties.progress(task_id, me, parts)
+    if move is TaskMove.COMPLETE:
+        return await duties.complete(task_id, me, parts)
+    return await duties.fail(task_id, me, why, parts)
+
+
+async def _named(caller: Caller, reference: str) -> TaskView:
+    task_id = await message_of(caller, reference, "task")
+    try:
+        return await caller.services.tasks.view(task_id)
+    except TaskUnknown:
+        tasks = "; ".join(await described(caller, await caller.services.duties.in_hand(caller.identity)))
+        raise Invalid("task", reference, f"it is no task; your tasks: {tasks or 'none'}") from None
+
+
+async def check_no_task(caller: Caller, message_id: MessageId, reference: str) -> None:
+    """Raise Invalid for a task that is not finished: it is not put away, and somebody waits for it."""
+    with suppress(TaskUnknown):
+        task = (await caller.services.tasks.view(message_id)).task
+        if not task.is_finished and task.agent == caller.identity.agent:
+            way = f"update_task(task={reference}, state=rejected or failed)"
+            raise Invalid("message", reference, f"it is a task that {task.delegator} waits for: use {way}")
+
+
+async def number_of(caller: Caller, task_id: MessageId) -> int | None:
+    """Return the number by which the caller's agent knows a task that it is to do."""
+    receipt = await caller.services.mail.receipt(task_id)
+    return next((copy.number for copy in receipt.deliveries if copy.agent == caller.identity.agent), None)
+
+
+async def described(caller: Caller, views: Sequence[TaskView]) -> Sequence[str]:
+    """Return a few words about each of the caller's tasks: its number, how far it is, who gave it, and what it says."""
+    return [
+        f"#{await number_of(caller, view.task.id)} {view.task.state}, from {view.task.delegator}{_due(view.task)}: "
+        f'"{said(body_of(view.message), WORDS)}"'
+        for view in views
+    ]
+
+
+def _due(task: Task) -> str:
+    return f", due {task.deadline.isoformat(timespec='seconds')}" if task.deadline is not None else ""

@@ -1,0 +1,74 @@
+"""The nursery: workers that a zygote forks, as the test sees them."""
+
+import os
+import select
+import subprocess
+import sys
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+ANSWER_LIMIT_S = 60.0
+
+
+class Nursery:
+    """Starts workers and ends them. Only it may kill a worker: nobody else's process then ever has its id."""
+
+    def __init__(self, zygote: "subprocess.Popen[bytes]") -> None:
+        self._zygote = zygote
+        self._unread = b""
+
+    def start(self, what: str) -> int:
+        """Start a worker and return its process id."""
+        return int(self._ask(f"start {what}"))
+
+    def kill(self, pid: int) -> str:
+        """Kill a worker; return `killed`, or how it had ended by itself."""
+        return self._ask(f"kill {pid}")
+
+    def end(self, pid: int) -> str:
+        """Have a worker end in order; return how it did."""
+        return self._ask(f"end {pid}")
+
+    def _ask(self, line: str) -> str:
+        assert self._zygote.stdin is not None
+        assert self._zygote.stdout is not None
+        self._zygote.stdin.write(line.encode() + b"\n")
+        self._zygote.stdin.flush()
+        while b"\n" not in self._unread:
+            ready, _, _ = select.select([self._zygote.stdout], [], [], ANSWER_LIMIT_S)
+            assert ready, f"the zygote did not answer to {line} in time"
+            chunk = os.read(self._zygote.stdout.fileno(), 4096)
+            assert chunk, "the zygote is gone"
+            self._unread += chunk
+        answer, _, self._unread = self._unread.partition(b"\n")
+        return answer.decode()
+
+
+@contextmanager
+def nursery(module: str, folder: Path) -> Generator[Nursery]:
+    """Give a nursery for workers that run the `run` of a module; whatever happens, all are gone at the end."""
+    environment = {**os.environ, "COVEY_RUNTIME_DIR": str(folder / "bells")}
+    with subprocess.Popen(
+        [sys.executable, "-m", "tests.chaos.zygote", module],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        cwd=ROOT,
+        env=environment,
+    ) as zygote:
+        try:
+            yield Nursery(zygote)
+            assert zygote.stdin is not None
+            zygote.stdin.close()
+            assert zygote.wait(ANSWER_LIMIT_S) == 0
+        finally:
+            if zygote.poll() is None:
+                # Its end of input makes it kill its workers first; only if it hangs it is killed itself, and its
+                # workers end because their parent is gone.
+                if zygote.stdin is not None:
+                    zygote.stdin.close()
+                try:
+                    zygote.wait(ANSWER_LIMIT_S)
+                except subprocess.TimeoutExpired:
+                    zygote.kill()

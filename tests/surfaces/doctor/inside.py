@@ -1,0 +1,34 @@
+"""A program in the space that a doctor looks at."""
+
+from datetime import timedelta
+
+from covey.core.drive import finish
+from covey.core.identity import Identity
+from covey.core.names import AgentName
+from covey.core.session import SessionKind
+from covey.services.directory import JoinRequest
+from covey.services.space import Services
+from covey.wiring import connect_inline, locate
+from tests.surfaces.doctor.patient import Patient
+
+A_WHILE = timedelta(minutes=10)
+
+
+class Inside:
+    """What a program in the space does, in this process."""
+
+    def __init__(self, patient: Patient) -> None:
+        self._ports = connect_inline(locate(f"sqlite:{patient.store}"), [])
+        self.services = Services(self._ports)
+
+    def join(self, name: str, lease: timedelta = A_WHILE) -> Identity:
+        """Join with a session that its heartbeat keeps alive."""
+        wish = JoinRequest(AgentName(name), kind=SessionKind.LEASED, lease=lease)
+        return finish(self.services.directory.join(wish)).identity
+
+    def show(self, actor: Identity, lease: timedelta = A_WHILE) -> None:
+        """Offer all mail of the actor to a model."""
+        assert finish(self.services.offers.offer(actor, "turn 1", lease=lease)) is not None
+
+    def close(self) -> None:
+        finish(self._ports.close())

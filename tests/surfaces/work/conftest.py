@@ -1,0 +1,13 @@
+"""A space with an agent that is kept on duty by programs which tests write."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.surfaces.conftest import Covey
+from tests.surfaces.work.desk import Desk
+
+
+@pytest.fixture
+def desk(covey: Covey, tmp_path: Path) -> Desk:
+    return Desk(covey, tmp_path)
