@@ -15,7 +15,7 @@ from xml.sax.saxutils import escape
 
 PICTURE: Final = Path(__file__).parent.parent / "docs" / "images" / "demo.svg"
 PROMPT: Final = "$ covey demo"
-SHOWN: Final = ("3. ", "What the ledger says")
+SHOWN: Final = ("3. ", "4. ", "What the ledger says")
 """The parts that the picture has: a whole run would be too tall for a page. What is left out is a line with dots."""
 
 COLUMNS, ROWS = 80, 24

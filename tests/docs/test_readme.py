@@ -21,5 +21,5 @@ def test_its_commands_run_and_the_gate_refuses_while_something_is_owed(tmp_path:
         codes[words[0]] = said.code
         if words[0] == "send":
             asked = said.out.splitlines()[0]
-    verbs = ("init", "send", "inbox", "reply", "gate", "receipt")
+    verbs = ("init", "send", "inbox", "reply", "gate", "receipt", "delegate", "work")
     assert codes == {verb: REFUSED if verb == "gate" else DONE for verb in verbs}
