@@ -126,14 +126,14 @@ def test_a_long_dialogue_does_not_walk_off_the_screen() -> None:
     for n in range(2, 2000):
         chain.append(a_message(n, thread=chain[0].id)._replace(in_reply_to=a_message_id(n - 1)))
     laid_out = list(branches(chain))
-    assert [branch.message.id for branch in laid_out] == [message.id for message in chain]
+    assert [branch.item.id for branch in laid_out] == [message.id for message in chain]
     assert max(len(branch.lead) for branch in laid_out) == 3 * (DEEPEST + 1)
 
 
 def test_what_a_reply_answers_may_be_gone() -> None:
     orphan = a_message(2)._replace(in_reply_to=a_message_id(1))
     (branch,) = branches([orphan])
-    assert (branch.message, branch.lead) == (orphan, "")
+    assert (branch.item, branch.lead) == (orphan, "")
 
 
 def test_messages_are_found_by_their_words_and_narrowed(covey: Covey) -> None:
