@@ -3,7 +3,7 @@
 from pathlib import Path
 from xml.etree import ElementTree
 
-from covey.surfaces.cli.demo.script import ACTS
+from covey.surfaces.cli.demo.script import ACTS, HANDOVER
 from tools.demo_picture import PICTURE, PROMPT, SHOWN, excerpt, picture, runs
 
 README = Path(__file__).parents[2] / "README.md"
@@ -47,5 +47,6 @@ def test_the_picture_in_the_readme_is_of_the_demo_as_it_is() -> None:
     assert f"({PICTURE.relative_to(README.parent)})" in README.read_text(encoding="utf-8")
     shown = texts(PICTURE.read_text(encoding="utf-8"))
     assert f"3. {ACTS[2].title}" in shown, "run `python tools/demo_picture.py`"
-    assert SHOWN[1] in shown
+    assert f"4. {HANDOVER}" in shown
+    assert SHOWN[-1] in shown
     assert any(text.startswith("kill -9") for text in shown)

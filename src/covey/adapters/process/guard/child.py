@@ -13,8 +13,9 @@ from covey.adapters.process.guard.folder import write
 from covey.adapters.process.guard.order import Call, read_call
 from covey.adapters.process.guard.tree import die_with
 
-_RESET: Final = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGPIPE, signal.SIGXFSZ)
-"""What the guardian and Python ignore, which exec would leave so; a program expects the default."""
+_RESET: Final = tuple(signal.valid_signals() - {signal.SIGKILL, signal.SIGSTOP})
+"""What the guardian, Python, or whoever started our owner ignores (a shell does, for what it runs in the background),
+exec would leave so; a program expects the default."""
 
 NO_INTERPRETER: Final = "interpreter"
 COMMAND: Final = "command"
