@@ -13,11 +13,14 @@ from bench.figures import Row, machine, table, write_json
 from bench.launching import launching
 from bench.lookup import lookup
 from bench.mcp import mcp_call, mcp_start
+from bench.negotiation import negotiation
 from bench.pending import growth
 from bench.push import push
 from bench.sends import four_processes, one_process
+from bench.spawn import spawn_cost
 from bench.tasks import four_workers, task_cost, task_growth
 from bench.toolkits import toolkits
+from bench.waits import waits
 
 
 def main() -> None:
@@ -26,7 +29,7 @@ def main() -> None:
     names = (
         "sends, processes, push, growth, crowd, cold, cold-send, lookup, injection, tasks, task-workers, task-growth, "
     )
-    names += "launching, toolkits, mcp, mcp-start"
+    names += "launching, spawn, waits, toolkits, mcp, mcp-start"
     parser.add_argument("--only", help=f"one of {names}")
     parser.add_argument("--json", type=Path, default=Path("bench/results.json"), help="where the raw figures go")
     options = parser.parse_args()
@@ -47,6 +50,9 @@ def main() -> None:
             folder, 1_000 if options.quick else 10_000, 20_000 if options.quick else 200_000
         ),
         "launching": lambda folder: launching(folder, 100 if options.quick else 500),
+        "spawn": lambda folder: spawn_cost(folder, 30 if options.quick else 200),
+        "negotiation": lambda folder: negotiation(folder, 100 if options.quick else 1_000),
+        "waits": lambda folder: waits(folder, 1_000 if options.quick else 10_000),
         "toolkits": lambda folder: toolkits(),
         "mcp": lambda folder: mcp_call(folder, 200 if options.quick else 1_000),
         "mcp-start": lambda folder: mcp_start(folder, 3 if options.quick else 15),

@@ -44,6 +44,9 @@ EXITS: Final[Mapping[int, str]] = {
     exits.UNAVAILABLE: "the store can't be used now, or a wait ran out; trying again may help",
     exits.REJECTED: "rejected: what was to be approved or done got a no",
     exits.FAILED: "failed: what was to be done was not, or not in time",
+    exits.TIMED_OUT: "timed out: a child took longer than its time limit",
+    exits.STOPPED: "stopped: somebody stopped the child that was waited for",
+    exits.LOST: "lost: what watched over the child was killed, and it with it",
     exits.INTERRUPTED: "interrupted with Ctrl-C",
 }
 

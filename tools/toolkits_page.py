@@ -49,7 +49,7 @@ def page() -> str:
 
 def _toolkit(kit: Toolkit) -> Iterator[str]:
     yield f"\n## {kit.name}\n\n"
-    yield f"> {kit.instructions}\n\n"
+    yield "".join(f"> {line}\n" for line in kit.instructions.split("\n")) + "\n"
     yield f"A message is shown {_PRESENTATIONS[kit.presentation.value]}."
     if kit.capacity is not None:
         yield f" A session's inbox holds {kit.capacity.limit} messages ({kit.capacity.overflow})."

@@ -10,8 +10,12 @@ from covey.core.gate import Verdict as Verdict
 from covey.core.inject import Injected as Injected
 from covey.core.outcome import Outcome as Outcome
 from covey.core.outcome import OutcomeKind as OutcomeKind
+from covey.core.run import Run as Run
+from covey.core.run import RunState as RunState
+from covey.services.spawning import RunResult as RunResult
 from covey.surfaces.python.assignment import Assignment as Assignment
 from covey.surfaces.python.delegated import Delegated as Delegated
+from covey.surfaces.python.errand import Errand as Errand
 from covey.surfaces.python.happenings import Happening as Happening
 from covey.surfaces.python.happenings import Moment as Moment
 from covey.surfaces.python.inbox import Delivery as Delivery
@@ -22,6 +26,7 @@ from covey.surfaces.python.results import Failure as Failure
 from covey.surfaces.python.results import Result as Result
 from covey.surfaces.python.space import Space as Space
 from covey.surfaces.python.space import open as open
+from covey.surfaces.python.spawned import Spawned as Spawned
 from covey.surfaces.python.turn import Turn as Turn
 from covey.surfaces.python.turn import take_out as take_out
 from covey.surfaces.python.worker import Worker as Worker
@@ -36,6 +41,7 @@ __all__ = [
     "CoveyError",
     "Delegated",
     "Delivery",
+    "Errand",
     "Failure",
     "Happening",
     "Inbox",
@@ -49,7 +55,11 @@ __all__ = [
     "Receipt",
     "Rejected",
     "Result",
+    "Run",
+    "RunResult",
+    "RunState",
     "Space",
+    "Spawned",
     "Toolbox",
     "Turn",
     "Unavailable",

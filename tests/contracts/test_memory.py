@@ -21,6 +21,7 @@ from covey.testing.contracts import (
     OffersContract,
     PostsContract,
     PrunedContract,
+    RunsContract,
     SearchContract,
     SessionsContract,
     SettingsContract,
@@ -30,7 +31,9 @@ from covey.testing.contracts import (
     TasksContract,
     TicketsContract,
     TokensContract,
+    TreesContract,
     ViewsContract,
+    WaitsContract,
     WakeupsContract,
 )
 
@@ -126,6 +129,9 @@ class TestOffers(OffersContract): ...
 class TestTasks(TasksContract): ...
 
 
+class TestRuns(RunsContract): ...
+
+
 class TestTickets(TicketsContract): ...
 
 
@@ -133,6 +139,12 @@ class TestPosts(PostsContract): ...
 
 
 class TestBindings(BindingsContract): ...
+
+
+class TestTrees(TreesContract): ...
+
+
+class TestWaits(WaitsContract): ...
 
 
 class TestJournal(JournalContract): ...

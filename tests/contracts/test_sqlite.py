@@ -18,6 +18,7 @@ from covey.testing.contracts import (
     OffersContract,
     PostsContract,
     PrunedContract,
+    RunsContract,
     SearchContract,
     SessionsContract,
     SettingsContract,
@@ -26,7 +27,9 @@ from covey.testing.contracts import (
     TasksContract,
     TicketsContract,
     TokensContract,
+    TreesContract,
     ViewsContract,
+    WaitsContract,
 )
 from tests.contracts import sqlite_space
 
@@ -101,6 +104,9 @@ class TestOffers(OffersContract): ...
 class TestTasks(TasksContract): ...
 
 
+class TestRuns(RunsContract): ...
+
+
 class TestTickets(TicketsContract): ...
 
 
@@ -108,6 +114,12 @@ class TestPosts(PostsContract): ...
 
 
 class TestBindings(BindingsContract): ...
+
+
+class TestTrees(TreesContract): ...
+
+
+class TestWaits(WaitsContract): ...
 
 
 class TestJournal(JournalContract): ...

@@ -80,4 +80,5 @@ messages = st.builds(
     expires_at=st.none() | instants,
     traceparent=st.none() | texts,
     metadata=st.dictionaries(texts, json_values, max_size=3),
+    depth=st.integers(0, 1000),
 )

@@ -86,9 +86,9 @@ DAMAGES: list[tuple[Spoil, int, str]] = [
     (lambda lines: [b"[1]\n"], 1, "not an export"),
     (lambda lines: [b"\xff\xfe\n"], 1, "not an export"),
     (lambda lines: [b"[" * 100_000 + b"\n"], 1, "not an export"),
-    (_change(1, b'"version":2', b'"version":0'), 1, "none that ever was"),
-    (_change(1, b'"version":2', b'"version":"2"'), 1, "none that ever was"),
-    (_change(1, b'"version":2', b'"version":1'), 1, "was changed"),
+    (_change(1, b'"version":3', b'"version":0'), 1, "none that ever was"),
+    (_change(1, b'"version":3', b'"version":"3"'), 1, "none that ever was"),
+    (_change(1, b'"version":3', b'"version":1'), 1, "was changed"),
     (_change(1, b'"position":7', b'"position":8'), 1, "was changed"),
     (_reseal(1, b'"position":7', b'"position":-1'), 1, "not valid"),
     (lambda lines: lines[:1], 2, "cut off"),
@@ -127,8 +127,8 @@ def test_damage_is_found_with_its_line(spoil: Spoil, line: int, says: str) -> No
 
 def test_a_newer_form_is_refused_before_anything_else_is_looked_at() -> None:
     with pytest.raises(ExportNewer) as caught:
-        read([b'{"format":"covey-export","version":3}\n'])
-    assert caught.value.details == {"version": 3, "known": 2}
+        read([b'{"format":"covey-export","version":4}\n'])
+    assert caught.value.details == {"version": 4, "known": 3}
 
 
 def test_the_form_before_this_one_is_read_too() -> None:

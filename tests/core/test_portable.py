@@ -75,6 +75,9 @@ cards = st.builds(
     workspace=st.none() | st.just("/home/bob"),
     command=names,
     capacity=capacities,
+    max_depth=st.integers(0, 9),
+    max_children=st.integers(0, 9),
+    allow_spawn=st.just(("*",)) | names,
     channel=st.booleans(),
 )
 agents = st.builds(NumberedAgent, st.builds(Agent, agent_names, cards, instants, st.none() | texts), numbers)

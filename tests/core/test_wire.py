@@ -19,7 +19,7 @@ from tests.core.strategies import json_values, messages, texts
 OURS = {
     "v", "id", "kind", "from", "to", "parts", "created_at", "thread", "root", "expects_reply", "ttl", "trace",
     "subject", "scope", "round", "cause", "in_reply_to", "correlation_id", "task", "callback", "deadline",
-    "expires_at", "traceparent", "metadata",
+    "expires_at", "traceparent", "metadata", "depth",
 }  # fmt: skip
 
 WRONG: list[tuple[str, list[Json]]] = [
@@ -48,6 +48,7 @@ WRONG: list[tuple[str, list[Json]]] = [
     ("callback", ["c", 5, [], {}, {"channel": "c"}, {"session_id": "s"}, {"channel": 5, "session_id": "s"}]),
     ("deadline", ["", "soon", 5, "2026-01-01T00:00:00", "9999-12-31T23:59:59-14:00"]),
     ("expires_at", ["", "soon", 5, "2026-01-01T00:00:00"]),
+    ("depth", [-1, 1.5, "1", True, [], 10**30]),
     ("traceparent", [5, [], {}]),
     ("metadata", ["x", 5, []]),
 ]

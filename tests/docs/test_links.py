@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-PAGES = [*ROOT.glob("*.md"), *sorted(ROOT.glob("docs/**/*.md"))]
+PAGES = [*ROOT.glob("*.md"), *sorted(ROOT.glob("docs/**/*.md")), *ROOT.glob("examples/*.md")]
 LINK = re.compile(r"\[[^\]]+\]\((?!https?://)(?P<target>[^)#]+)\)")
 
 

@@ -25,15 +25,31 @@ SERVICES: Final = (
     "identities",
     "looking",
     "mail",
+    "negotiations",
     "offers",
+    "runs",
+    "spawning",
     "tasks",
+    "waits",
 )
 
-WHOLE: Final = ("audit", "channels", "exports", "imports", "policies", "posts", "prune")
+WHOLE: Final = (
+    "audit",
+    "channels",
+    "exports",
+    "imports",
+    "pauses",
+    "policies",
+    "posts",
+    "prune",
+    "storms",
+    "supervision",
+)
 """Refused to an agent's token as a whole."""
 
-OTHERS: Final = ("attachments", "clock", "narrowed_to", "upkeep", "waiting")
-"""Not called: contents of files go by their hash, time and bells are nobody's, and upkeep is the space's own."""
+OTHERS: Final = ("attachments", "clock", "lately", "launching", "narrowed_to", "upkeep", "waiting")
+"""Not called: contents of files go by their hash, time, hints and bells are nobody's, upkeep is the space's own, and
+what watches over children is the process's."""
 
 WITHIN: Final = frozenset({Act, Transaction})
 """What a method takes that other services use within their transactions; no surface can call it."""
@@ -63,12 +79,12 @@ def methods(services: Services) -> Sequence[tuple[str, str]]:
 
 
 def draw(services: Services, service: str, method: str, values: Values, random: Random) -> AnyCall:
-    """Draw the arguments of one call. What has a default is left out half of the time."""
+    """Draw the arguments of one call. What has a default is left out half of the time; but nobody waits here."""
     function = getattr(getattr(services, service), method)
     hints = get_type_hints(function)
     arguments: dict[str, Any] = {}
     for name, parameter in inspect.signature(function).parameters.items():
-        if parameter.default is not inspect.Parameter.empty and random.random() < 0.5:
+        if name != "timeout" and parameter.default is not inspect.Parameter.empty and random.random() < 0.5:
             continue
         drawn = values.get(name) or values.get(hints[name])
         assert drawn is not None, f"{service}.{method}({name}: {hints[name]}): say how to draw one"

@@ -45,9 +45,18 @@ kinds = st.sampled_from((Kind.NOTIFY, Kind.NOTIFY, Kind.REQUEST, Kind.REQUEST, K
 
 allows = st.sampled_from((*[("*",)] * 6, (), tuple(NAMES[1:])))
 quotas = st.sampled_from((0, 1, 1, 2, 5))
-cards = st.tuples(allows, allows, st.just(Capacity()) | capacities, quotas, st.sampled_from(TaskOverflow)).map(
+depths = st.sampled_from((0, 1, 2, 3))
+cards = st.tuples(
+    allows, allows, st.just(Capacity()) | capacities, quotas, st.sampled_from(TaskOverflow), depths, allows
+).map(
     lambda drawn: Card(
-        allow_from=drawn[0], allowed_delegates=drawn[1], capacity=drawn[2], quota=drawn[3], overflow=drawn[4]
+        allow_from=drawn[0],
+        allowed_delegates=drawn[1],
+        capacity=drawn[2],
+        quota=drawn[3],
+        overflow=drawn[4],
+        max_depth=drawn[5],
+        allow_spawn=drawn[6],
     )
 )
 policies = st.builds(

@@ -27,25 +27,31 @@ from covey.core.ids import (
     session_inbox,
     ticket_id,
 )
-from covey.core.message import Kind
+from covey.core.message import Callback, Kind
 from covey.core.names import OPERATOR, AgentName, Label, Scope, Subject
 from covey.core.offer import Presentation
 from covey.core.outcome import Outcome, OutcomeKind
 from covey.core.parts import Part, TextPart
-from covey.core.session import Activity, Holder, SessionKind
+from covey.core.run import RunId
+from covey.core.session import Activity, Holder, Session, SessionKind
+from covey.core.session_key import SessionKey
 from covey.core.task import TaskMove
 from covey.core.token import Token, TokenId
 from covey.ports.journal import EventFilter
+from covey.ports.launching import PythonChild
 from covey.ports.ledger import MessageFilter
+from covey.ports.runs import RunFilter
 from covey.ports.store import Store
 from covey.ports.tasks import TaskFilter
 from covey.services.clients import Seated
 from covey.services.directory import Joined, JoinRequest
 from covey.services.looking import InboxFilter
 from covey.services.recipients import SendPolicy, WhenUnknown
+from covey.services.spawn_request import SpawnRequest
 from covey.testing.clock import HandClock
 from covey.testing.records import a_ticket
 from tests.properties.any_call import AnyCall, Values, draw, methods
+from tests.properties.holder_children import nothing, raise_child
 from tests.properties.holder_work import work
 from tests.properties.world import World, finish
 
@@ -53,6 +59,8 @@ ANN, BOB, EVE = AgentName("ann"), AgentName("bob"), AgentName("eve")
 NAMES: Final = (ANN, BOB, EVE)
 SCOPES: Final = (Scope("s1"), Scope("s2"))
 LABEL: Final = Label("main")
+CARD: Final = Card(allowed_delegates=(ANN, BOB), quota=2, command=("work",), allow_spawn=(), max_children=3)
+"""What eve's owner lets her do. Children of others act in their names, so she starts only her own."""
 KINDS: Final = (Kind.NOTIFY, Kind.REQUEST, Kind.REQUEST, Kind.UPDATE, Kind.TASK)
 OWNERS: Final = frozenset({Action.TOKEN_CREATED, Action.TOKEN_REVOKED, Action.SETTING_CHANGED, Action.MESSAGES_PRUNED})
 """What only the operator does, or whoever has the store."""
@@ -72,8 +80,7 @@ class HolderStory:
         self._world = World(store, self._clock)
         self.wide = self._world.processes[0].services
         secret = finish(self.wide.identities.create_token(EVE, Identity(ANN), register=True))
-        card = Card(allowed_delegates=(ANN, BOB), quota=2)
-        finish(self.wide.directory.register(EVE, card, Identity(ANN)))
+        finish(self.wide.directory.register(EVE, CARD, Identity(ANN)))
         self._token = finish(self.wide.identities.by_token(secret))
         self.narrow = self._world.processes[1].services.narrowed_to(self._token)
         self._sessions = [finish(self.wide.directory.join(wish)).identity for wish in (leased(ANN), leased(BOB))]
@@ -101,7 +108,21 @@ class HolderStory:
         """Let somebody do something that the space allows."""
         who = self._random.choice(self._sessions)
         mail, message_id = self.wide.mail, self._message_id()
-        doings = ("send", "send", "send", "reply", "settle", "offer", "withdraw", "archive", "work", "work", "work")
+        doings = (
+            "send",
+            "send",
+            "send",
+            "reply",
+            "settle",
+            "offer",
+            "withdraw",
+            "archive",
+            "work",
+            "work",
+            "work",
+            "spawn",
+            "spawn",
+        )
         what = self._random.choice(doings)
         if what == "send":
             self._send(who, self._draft(self._random.choice(KINDS), answers=False))
@@ -117,6 +138,8 @@ class HolderStory:
             if self._random.random() < 0.5:
                 self._send(who, self._draft(Kind.TASK, answers=False)._replace(to=(parse_address(EVE),)))
             work(self.wide, who, self._random, self._mark)
+        elif what == "spawn":
+            raise_child(self.wide, who, self._pick((None, *NAMES)), self._random, self._mark)
         elif (showing := finish(self.wide.offers.offer(who, "turn"))) is not None:
             self._offers.append(showing.offer.id)
             if self._random.random() < 0.5:
@@ -209,7 +232,8 @@ class HolderStory:
         tokens: list[Token] = [token._replace(used_at=None) for token in finish(self.wide.identities.tokens())]
         cards = {view.name: view.card for view in finish(self.wide.directory.agents()) if view.name in NAMES}
         eve = cards.pop(EVE)
-        return tokens, cards, (eve.allowed_delegates, eve.quota, eve.command, eve.workspace, eve.capacity)
+        said = {"description": "", "capabilities": (), "allow_from": ("*",)}
+        return tokens, cards, eve._replace(**said)
 
     # -------------------------------------------------------------------------------------------------- drawing
 
@@ -222,6 +246,27 @@ class HolderStory:
         wanted = TaskFilter(agent=EVE) if self._random.random() < 0.6 else TaskFilter()
         known = finish(self.wide.tasks.find(wanted, 5))
         return self._pick([view.task.id for view in known]) if known else self._message_id()
+
+    def _run_id(self) -> RunId:
+        known = finish(self.wide.runs.find(RunFilter(), 20))
+        return self._pick([view.run.id for view in known]) if known else RunId("0" * 32)
+
+    def _spawn_wish(self) -> SpawnRequest:
+        """Return a child that eve would like; one whose program is on a card, or a callable."""
+        cause = self._pick((None, None, self._message_id()))
+        return SpawnRequest(
+            "do it",
+            agent=self._pick((None, None, *NAMES)),
+            thread=self._pick((False, False, False, True, Callback(ANN, "c-1"))),
+            relaying=cause,
+            led_by=None if cause else self._message_id(),
+            is_sibling=self._random.random() < 0.1,
+            is_newcomer=self._random.random() < 0.1,
+            python=self._pick((None, PythonChild(nothing))),
+        )
+
+    def _session(self) -> Session:
+        return finish(self.wide.directory.session(SessionId(str(self._pick(self._sessions).session))))
 
     def _pick(self, things: Sequence[Any]) -> Any:
         return self._random.choice(things)
@@ -265,8 +310,11 @@ class HolderStory:
         session = lambda: SessionId(pick(self._sessions).session)  # noqa: E731
         return {
             "task_id": self._task_id,
+            "why": lambda: "because",
             "words": lambda: pick(("mark", "text end", "data")),
             "timeout": lambda: 0.0,
+            "seconds": lambda: 60.0,
+            "what": ticket,
             "secret": lambda: "covey_" + "0" * 64,
             str: lambda: "because",
             int | None: lambda: pick((None, 0, 1)),
@@ -287,6 +335,12 @@ class HolderStory:
             TokenId: lambda: pick(finish(self.wide.identities.tokens())).id,
             OfferId: lambda: pick(self._offers) if self._offers else OfferId("0" * 8),
             SessionId: session,
+            Session: self._session,
+            SessionKey: lambda: self._session().key,
+            Callback | None: lambda: pick((None, Callback(ANN, "c-1"))),
+            RunId: self._run_id,
+            RunFilter: lambda: RunFilter(agent=pick((None, agent())), parent_agent=pick((None, agent()))),
+            SpawnRequest: self._spawn_wish,
             SessionId | None: lambda: pick((None, session())),
             InboxId: self._inbox,
             Collection[DeliveryId] | None: lambda: pick((None, copies())),
@@ -327,8 +381,5 @@ class HolderStory:
         return Seated(finish(self.wide.directory.session(identity.session)), identity, self._pick((True, False)))
 
     def _card(self) -> Card:
-        blank = Card(allowed_delegates=(ANN, BOB), quota=2)
-        wider = blank._replace(allowed_delegates=("*",))
-        return self._pick(
-            (blank, Card("new", allowed_delegates=(ANN, BOB), quota=2), wider, Card(command=("sh",)), Card())
-        )
+        wider = (CARD._replace(allowed_delegates=("*",)), CARD._replace(allow_spawn=("*",)))
+        return self._pick((CARD, CARD._replace(description="new"), *wider, Card(command=("sh",)), Card()))

@@ -3,6 +3,7 @@
 from covey.core.delivery import MOVES, Delivery
 from covey.core.evidence import at_least
 from covey.core.post import POST_MOVES
+from covey.core.run import RUN_MOVES, Run, RunState
 from covey.core.task import TASK_MOVES, Task, TaskState
 from covey.core.ticket import TICKET_MOVES, Ticket, TicketState
 from tests.properties.sameness import Snapshot
@@ -21,6 +22,9 @@ def check_progress(before: Snapshot, after: Snapshot) -> None:
         _check_task(task, after.tasks[task_id])
     for post_id, post in before.posts.items():
         assert POST_MOVES[post.state] or after.posts[post_id] == post, f"post {post_id} was done with"
+    runs = {run.id: run for run in after.runs}
+    for run in before.runs:
+        _check_run(run, runs[run.id])
     for session_id, session in before.sessions.items():
         if session is not None and session.has_ended:
             assert after.sessions[session_id] == session, f"session {session_id} had ended"
@@ -47,6 +51,16 @@ def _check_ticket(before: Ticket, after: Ticket) -> None:
         assert after == before, f"{after.id} was closed"
     if before.state is TicketState.ANSWERED:
         assert after.state is not TicketState.OPEN, f"{after.id} was answered"
+
+
+def _check_run(before: Run, after: Run) -> None:
+    assert after.state in RUN_MOVES, f"{after.id} is in no state of the table"
+    if before.has_ended:
+        left = after._replace(folder=before.folder, is_told=before.is_told)
+        assert left == before, f"{after.id} had ended"
+        assert after.is_told or not before.is_told, f"the end of {after.id} was told"
+    elif before.state is not RunState.STARTING:
+        assert after.state is not RunState.STARTING, f"{after.id} ran"
 
 
 def _check_task(before: Task, after: Task) -> None:

@@ -81,6 +81,7 @@ async def _check(tx: Transaction, before: Snapshot, wanted: Wanted) -> None:
         assert all(ticket.state is TicketState.CLOSED for ticket in debts), "what was owed was pruned"
         assert not any(copy.state in WAITING for copy in copies), "what waited was pruned"
         assert not any(before.posts[c.id].state is PostState.PENDING for c in copies if c.id in before.posts)
+        assert not [run for run in before.runs if run.request in thread and not run.has_ended], "its child ran"
         for task in before.tasks.values():
             assert task.id not in thread or task.is_finished, "what was not finished was pruned"
             if not task.is_finished:

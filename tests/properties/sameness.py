@@ -12,14 +12,19 @@ from covey.core.ids import DeliveryId, MessageId, OfferId, SessionId, TicketId
 from covey.core.message import Message
 from covey.core.offer import Offer
 from covey.core.post import Post
+from covey.core.run import Run
 from covey.core.session import Session
+from covey.core.storm import Tree
 from covey.core.task import Task
 from covey.core.ticket import Ticket
+from covey.core.waits import Wait
+from covey.ports.runs import RunFilter
 from covey.ports.store import Transaction
 from covey.ports.tasks import TaskFilter
 from tests.properties.draws import CHANNEL, NAMES
 
 ALL = 1_000_000
+LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)
 FAR = datetime(2999, 1, 1, tzinfo=UTC)
 
 
@@ -55,8 +60,11 @@ class Snapshot(NamedTuple):
     tasks: Mapping[MessageId, Task]
     posts: Mapping[DeliveryId, Post]
     bindings: Sequence[Binding]
+    runs: Sequence[Run]
+    trees: Sequence[Tree]
+    waits: Sequence[Wait]
     listed: Sequence[object]
-    """What the tables of tasks and posts list, in its order."""
+    """What the tables of tasks, posts, runs and trees list, in its order."""
     events: Sequence[Event]
     """Without positions."""
 
@@ -79,12 +87,15 @@ async def snapshot(tx: Transaction, known: Known) -> Snapshot:
         tasks={task.id: task for task in await tx.tasks.find(TaskFilter(), ALL)},
         posts={copy.id: post for copy in deliveries if (post := await tx.posts.get(copy.id)) is not None},
         bindings=await tx.bindings.all(),
+        runs=list(await tx.runs.find(RunFilter(), ALL)),
+        trees=list(await tx.trees.since(LONG_AGO, ALL)),
+        waits=list(await tx.waits.all()),
         listed=[listing async for listing in _listings(tx)],
         events=[event._replace(position=0) for event in events],
     )
 
 
-async def _listings(tx: Transaction) -> AsyncIterator[Sequence[Task] | Sequence[Post]]:
+async def _listings(tx: Transaction) -> AsyncIterator[Sequence[object]]:
     for name in NAMES:
         yield list(await tx.tasks.pending(name, 3))
         yield list(await tx.tasks.held(name))
@@ -97,3 +108,10 @@ async def _listings(tx: Transaction) -> AsyncIterator[Sequence[Task] | Sequence[
         yield list(await tx.tasks.of_session(task.claimed_by)) if task.claimed_by is not None else ()
     yield list(await tx.posts.due(CHANNEL, FAR, 3))
     yield list(await tx.posts.held(CHANNEL))
+    yield list(await tx.runs.untold(3))
+    yield list(await tx.runs.uncleared(3))
+    for run in await tx.runs.find(RunFilter(has_ended=False), 3):
+        yield [await tx.runs.of_session(run.session), await tx.runs.alive(run.parent, run.parent_agent)]
+        yield list(await tx.runs.children(run.parent)) if run.parent is not None else ()
+        yield list(await tx.runs.find(RunFilter(agent=run.agent, parent_agent=run.parent_agent), 3))
+    yield list(await tx.trees.stopped())

@@ -16,9 +16,11 @@ from covey.adapters.sqlite.store import SqliteStore
 from covey.adapters.sqlite.views import SqliteViews
 from covey.core.delivery import WAITING, Delivery
 from covey.core.ids import DeliveryId
+from covey.core.run import RunMove, run_moved
 from covey.core.task import abandoned
 from covey.ports.store import Transaction
 from covey.ports.views import Views
+from covey.services.transfer_apply import LEFT_BEHIND
 from covey.testing.clock import HandClock
 from tests.properties.channel_moves import ChannelMoves
 from tests.properties.dialogue_moves import DialogueMoves
@@ -26,6 +28,7 @@ from tests.properties.directory_moves import DirectoryMoves
 from tests.properties.mail_moves import MailMoves
 from tests.properties.moves import Step, steps_of
 from tests.properties.offer_moves import OfferMoves
+from tests.properties.run_moves import RunMoves
 from tests.properties.sameness import Known, Snapshot, snapshot
 from tests.properties.task_moves import TaskMoves
 from tests.properties.twins import NotPossible
@@ -45,7 +48,7 @@ STEPS = int(os.environ.get("COVEY_STORY_STEPS", "50"))
 SEED = int(os.environ.get("COVEY_SEED") or random.randrange(2**32))
 
 
-class Moves(MailMoves, OfferMoves, DialogueMoves, DirectoryMoves, TaskMoves, ChannelMoves):
+class Moves(MailMoves, OfferMoves, DialogueMoves, DirectoryMoves, TaskMoves, ChannelMoves, RunMoves):
     """All moves together."""
 
 
@@ -113,6 +116,7 @@ def _check_kept(old: Everything, new: Everything) -> None:
     assert [s for s in new.sessions if s.id not in live] == [s for s in old.sessions if s.id not in live]
     assert [o for o in new.offers if o.session not in live] == [o for o in old.offers if o.session not in live]
     _check_tasks(old, new)
+    _check_runs(old, new)
     moved = {delivery.id for delivery in old.deliveries if delivery.state in WAITING and delivery.session in live}
     assert _still(new, moved) == _still(old, moved)
     # What was in one inbox, and is parked now, stands there in the order in which it stood.
@@ -132,6 +136,17 @@ def _check_tasks(old: Everything, new: Everything) -> None:
             left = abandoned(before, after.updated_at)
             assert after == left
     assert [post._replace(next_at=None) for post in new.posts] == [post._replace(next_at=None) for post in old.posts]
+
+
+def _check_runs(old: Everything, new: Everything) -> None:
+    """What ran is lost; all else is as it was, and in its order."""
+    assert [run.id for run in new.runs] == [run.id for run in old.runs]
+    for before, after in zip(old.runs, new.runs, strict=True):
+        if before.has_ended:
+            assert after == before
+        else:
+            assert after.ended_at is not None
+            assert after == run_moved(before, RunMove.LOSE, after.ended_at, LEFT_BEHIND)._replace(is_told=False)
 
 
 def _still(space: Everything, moved: set[DeliveryId]) -> list[Delivery]:

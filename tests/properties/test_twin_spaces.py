@@ -16,6 +16,7 @@ from tests.properties.mail_moves import MailMoves
 from tests.properties.moves import Step, steps_of
 from tests.properties.offer_moves import OfferMoves
 from tests.properties.prune_moves import PruneMoves
+from tests.properties.run_moves import RunMoves
 from tests.properties.task_moves import TaskMoves
 from tests.properties.twins import NotPossible, Twins
 
@@ -29,7 +30,7 @@ PHASES = (Phase.generate, Phase.shrink) if os.environ.get("COVEY_SHRINK") else (
 SEED = int(os.environ.get("COVEY_SEED") or random.randrange(2**32))
 
 
-class Moves(MailMoves, OfferMoves, DialogueMoves, DirectoryMoves, TaskMoves, ChannelMoves, PruneMoves):
+class Moves(MailMoves, OfferMoves, DialogueMoves, DirectoryMoves, TaskMoves, ChannelMoves, RunMoves, PruneMoves):
     """All moves together."""
 
 
@@ -51,6 +52,17 @@ class TwinsAtWork(WorkMoves):
             getattr(self, step.move)(**step.arguments)
 
 
+class FamilyMoves(RunMoves, MailMoves, OfferMoves, DirectoryMoves, PruneMoves):
+    """Mostly children, and what is said to them and by them."""
+
+
+class TwinFamilies(FamilyMoves):
+    @rule(step=steps_of(FamilyMoves))
+    def go_on(self, step: Step) -> None:
+        with suppress(NotPossible):
+            getattr(self, step.move)(**step.arguments)
+
+
 @pytest.mark.timeout(60 + EXAMPLES * STEPS // 10)
 @pytest.mark.requirement("ledger.states")
 def test_memory_and_sqlite_answer_alike_and_the_ledger_holds_after_each_step() -> None:
@@ -60,6 +72,11 @@ def test_memory_and_sqlite_answer_alike_and_the_ledger_holds_after_each_step() -
 @pytest.mark.timeout(60 + EXAMPLES * STEPS // 10)
 def test_each_move_of_a_task_is_told_once_and_no_quota_is_exceeded_whatever_happens() -> None:
     tell(TwinsAtWork, EXAMPLES // 3)
+
+
+@pytest.mark.timeout(60 + EXAMPLES * STEPS // 10)
+def test_each_child_ends_once_and_with_its_session_whatever_happens() -> None:
+    tell(TwinFamilies, EXAMPLES // 3)
 
 
 def tell(story: type[Twins], examples: int) -> None:

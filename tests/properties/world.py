@@ -14,6 +14,7 @@ from covey.services.adapters import Adapters
 from covey.services.space import Services
 from covey.testing.clock import HandClock
 from covey.testing.ids import CountingIds
+from tests.properties.nursery import Nursery
 
 T = TypeVar("T")
 
@@ -43,7 +44,8 @@ class Process:
     """One process that has the space open; it can die."""
 
     def __init__(self, ports: Adapters, liveness: MemoryLiveness) -> None:
-        self.services: Services = Services(ports._replace(liveness=liveness))
+        self.ports = ports._replace(liveness=liveness)
+        self.services: Services = Services(self.ports, launching=lambda _: Nursery())
         self._liveness = liveness
 
     def kill(self) -> None:

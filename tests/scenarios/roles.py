@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable, Mapping
 import covey
 from covey.core.identity import Identity
 from covey.core.ids import parse_message_id, parse_session_id
+from covey.core.names import SPACE
 from covey.surfaces.python.member import Member
 from covey.surfaces.python.space import Space
 from tests.scenarios.modelled import agent
@@ -108,13 +109,42 @@ async def claim(space: Space, name: str, message_id: str) -> None:
     wait_for_a_line()
 
 
+async def polite(space: Space, name: str, peer: str, text: str) -> None:
+    """Be a model that answers whatever it reads with thanks, and never says what it answers, until the space tells it
+    something. Tell how often it was heard, and what it was told."""
+    member = await space.join(name)
+    tell("here")
+    wait_for_a_line()
+    sent, notices, tools = 0, list[str](), member.tools("peers")
+    while not notices:
+        await member.pending(timeout=FOR_EVER)
+        async with member.turn() as turn:
+            turn.text()
+            turn.responded("r")
+        notices = [letter.text for letter in turn.pending.letters if letter.sender.agent == SPACE]
+        if any(letter.sender.agent == peer for letter in turn.pending.letters):
+            answer = await tools.call("send_to_peer", {"to": peer, "message": text})
+            sent += not answer.is_error
+    tell([sent, *notices])
+
+
+async def ask_on(space: Space, name: str, to: str) -> None:
+    """Ask somebody, and wait for as long as it takes."""
+    member = await space.join(name)
+    try:
+        tell((await member.ask(to, "shall I?", timeout=FOR_EVER)).kind)
+    except covey.CoveyError as error:
+        tell([error.code, error.details["path"]])
+
+
 async def _who(space: Space, session_id: str, secret: str) -> Identity:
     return await space.services.identities.by_secret(parse_session_id(session_id), secret)
 
 
 Role = Callable[..., Awaitable[None]]
 ROLES: Mapping[str, Role] = {
-    r.__name__: r for r in (register, nameless, send, stay, adopt, ask, request, decide, archive, claim, agent)
+    r.__name__: r
+    for r in (register, nameless, send, stay, adopt, ask, request, decide, archive, claim, polite, ask_on, agent)
 }
 
 

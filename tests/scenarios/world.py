@@ -61,8 +61,13 @@ class Process(Space):
     def __init__(self, ports: Ports) -> None:
         super().__init__(StoreUrl(Engine.MEMORY, "", {}), ())
         self._ports = ports
-        self._services = Services(ports, RECHECK_S)
+        self._services = Services(ports, RECHECK_S, launching=self._supervisor)
         self.store = ports.store
+
+    async def end_children(self) -> None:
+        """End what it has started, as leaving the space does."""
+        if self._children is not None:
+            await self._children.close()
 
 
 class Snapshot(NamedTuple):
@@ -82,6 +87,7 @@ class World:
         self._open_store = open_store
         self._stores: list[Store] = []
         self._processes: list[MemoryLiveness] = []
+        self._programs: list[Process] = []
         self.observer = self.process()
         """A process that only looks, unless a scenario says otherwise."""
 
@@ -95,7 +101,7 @@ class World:
         self._stores.append(store)
         store = wrap(store) if wrap else store
         self._processes.append(self.liveness.another())
-        return Process(
+        process = Process(
             Adapters(
                 store=store,
                 wakeups=self.wakeups,
@@ -107,6 +113,8 @@ class World:
                 ids=self._ids,
             )
         )
+        self._programs.append(process)
+        return process
 
     def program(self, pid: int, name: str = "client") -> Ancestor:
         """Start a program that starts others."""
@@ -197,6 +205,11 @@ class World:
     async def snapshot(self) -> Snapshot:
         """Return everything that the space knows."""
         return await self.observer.store.read(_everything)
+
+    async def end_children(self) -> None:
+        """End what processes have started. What runs on an event loop ends with the test's."""
+        for process in self._programs:
+            await process.end_children()
 
     async def close(self) -> None:
         while self._stores:

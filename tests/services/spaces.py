@@ -25,6 +25,7 @@ from covey.services.recipients import SendPolicy, WhenUnknown
 from covey.services.space import Services
 from covey.services.transfer_import import Imported
 from covey.testing.clock import HandClock
+from tests.properties.nursery import Nursery
 from tests.properties.world import NobodyRings, finish
 from tests.services.transferring import exported, imported
 
@@ -49,7 +50,8 @@ class Space:
                 files=RootedFiles(()),
                 clock=self.clock,
                 ids=SystemIds(),
-            )
+            ),
+            launching=lambda _: Nursery(),
         )
 
     def lines(self, *, with_tokens: bool = False) -> list[bytes]:

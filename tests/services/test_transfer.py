@@ -21,11 +21,14 @@ from covey.core.identity import THE_SPACE, Grade, Identity
 from covey.core.message import Kind
 from covey.core.names import OPERATOR, AgentName, Scope
 from covey.core.parts import DataPart, FilePart, Part, TextPart
+from covey.core.run import RunState
 from covey.core.task import Task, TaskState
 from covey.ports.journal import EventFilter
+from covey.ports.launching import Product
 from covey.ports.store import Transaction
 from covey.services import transfer_import
 from covey.services.recipients import SendPolicy
+from covey.services.spawn_request import SpawnRequest
 from covey.services.transfer_apply import LEFT_BEHIND
 from covey.services.transfer_progress import ImportProgress, write_progress
 from covey.testing import Died, DyingStore, deaths
@@ -73,6 +76,7 @@ def a_story(space: Space) -> Identity:
     space.send(ann, BOB, "mail 3", kind=Kind.REQUEST)
     work(space, ann)
     posted(space, ann)
+    children(space, ann)
     return later
 
 
@@ -94,6 +98,16 @@ def work(space: Space, ann: Identity) -> Identity:
     part = Draft(Kind.TASK, (parse_address(CY),), (TextPart("a part"),), relaying=working)
     finish(space.services.mail.send(part, dee, SendPolicy()))
     return dee
+
+
+def children(space: Space, ann: Identity) -> None:
+    """Let ann have three children of cy's: one is done, one runs, one is to stop."""
+    finish(space.services.directory.register(CY, Card(command=("work", "{prompt}")), BOSS))
+    done, _, stopping = (
+        finish(space.services.spawning.spawn(SpawnRequest(f"errand {n}", agent=CY), ann)) for n in range(3)
+    )
+    finish(space.services.supervision.end(done.id, Product(RunState.COMPLETED, "it is done")))
+    finish(space.services.spawning.stop(stopping.id, ann, "no longer needed", 0))
 
 
 def posted(space: Space, ann: Identity) -> None:
@@ -149,7 +163,7 @@ def test_sessions_that_were_live_have_ended_and_their_mail_is_parked_in_its_orde
     found = everything(target.views)
     assert all(session.has_ended for session in found.sessions)
     assert all(offer.ended_at is not None for offer in found.offers)
-    assert [session.end_reason for session in found.sessions].count(LEFT_BEHIND) == 3
+    assert [session.end_reason for session in found.sessions].count(LEFT_BEHIND) == 5
     parked = target.inbox(BOB)
     assert [item.message.text for item in parked] == ["mail 0", "mail 1", "mail 2", "mail 3"]
     assert [item.delivery.number for item in parked] == [item.delivery.number for item in before]
@@ -182,6 +196,25 @@ def test_what_a_live_session_worked_on_waits_for_the_next_one_and_its_sender_is_
     assert (taken.task.id, taken.task.attempt) == (left[0].id, before[left[0].id].attempt + 1)
     check_sound(target.services)
     assert len(finish(target.services.tasks.tree(left[0].id))) == 2
+
+
+def test_a_child_that_ran_is_lost_and_its_parent_is_told_once(told: Space) -> None:
+    target = in_memory()
+    target.take_in(told.lines())
+    before, after = everything(told.views).runs, everything(target.views).runs
+    assert [run.state for run in before] == [RunState.COMPLETED, RunState.RUNNING, RunState.RUNNING]
+    assert [run.state for run in after] == [RunState.COMPLETED, RunState.LOST, RunState.LOST]
+    assert after[0] == before[0]
+    assert [(run.reason, run.is_told, run.ended_at is None) for run in after[1:]] == [(LEFT_BEHIND, False, False)] * 2
+    assert after[2].stop_reason == "no longer needed"
+    check_sound(target.services)
+    for _ in range(2):
+        finish(target.services.upkeep.tend())
+        answers = [item.message for item in target.inbox(ANN) if item.message.in_reply_to in {r.request for r in after}]
+        assert [answer.metadata.get("status") for answer in answers] == ["completed", "lost", "lost"]
+    waiting = [item.message.id for item in target.inbox(CY)]
+    assert not {run.request for run in after} & set(waiting), "nobody else is to do what a child was asked"
+    check_sound(target.services)
 
 
 def test_what_was_being_carried_to_people_is_carried_on_here(told: Space) -> None:

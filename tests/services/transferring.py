@@ -12,6 +12,7 @@ from covey.core.offer import Offer
 from covey.core.portable import FiledMessage, NumberedAgent, Setting
 from covey.core.post import Post
 from covey.core.private import is_private
+from covey.core.run import Run
 from covey.core.session import Holder, Session
 from covey.core.task import Task
 from covey.core.ticket import Ticket
@@ -71,6 +72,7 @@ class Everything(NamedTuple):
     tasks: Sequence[Task]
     bindings: Sequence[Binding]
     posts: Sequence[Post]
+    runs: Sequence[Run]
 
 
 def everything(views: Views) -> Everything:
@@ -92,6 +94,7 @@ def everything(views: Views) -> Everything:
                 tasks=[placed.record for placed in await view.tasks(0, ALL)],
                 bindings=list(await view.bindings()),
                 posts=[placed.record._replace(holder=None) for placed in await view.posts(0, ALL)],
+                runs=[placed.record._replace(folder=None) for placed in await view.runs(0, ALL)],
             )
 
     return finish(read())

@@ -41,6 +41,18 @@ RIGHT: dict[str, dict[str, Json]] = {
     "mailbox.delegate_task": {"to": "critic", "parts": [{"type": "text", "text": "sort them"}]},
     "mailbox.update_task": {"task": 3, "state": "completed"},
     "mailbox.list_tasks": {"role": "mine"},
+    "sessions.sessions_spawn": {"task": "sort them"},
+    "sessions.sessions_send": {"sessionKey": "agent:critic:main", "message": "hi"},
+    "sessions.sessions_history": {"sessionKey": "agent:critic:main"},
+    "sessions.sessions_stop": {"sessionKey": "agent:critic:main"},
+    "coordinator.SpawnWorker": {"task": "sort them"},
+    "coordinator.SendMessageToWorker": {"worker": "critic", "message": "sort them"},
+    "coordinator.StopWorker": {"worker": "critic"},
+    "worker.send_message": {"to": "critic", "message": "hi"},
+    "worker.ask_agent": {"to": "critic", "question": "well?"},
+    "worker.update_task": {"task": 3, "state": "completed", "text": "sorted"},
+    "native.spawn_agent": {"task": "sort them"},
+    "broadcast.spawn": {"prompt": "sort them"},
 }
 
 
@@ -48,11 +60,13 @@ def calls(kit: str, tool: Tool) -> st.SearchStrategy[object]:
     """Return calls that are nearly right: known names mostly, values of all sorts in some, and no long waits."""
     names = st.sampled_from([*(p.name for p in tool.parameters), "mesage", "extra"])
     changes = st.dictionaries(names, st.sampled_from(WORDS), max_size=3)
-    fields = changes.map(lambda changed: without_waiting({**RIGHT.get(f"{kit}.{tool.name}", {}), **changed}))
+    fields = changes.map(lambda changed: without_waiting(tool, {**RIGHT.get(f"{kit}.{tool.name}", {}), **changed}))
     return fields | fields.map(_as_text) | st.sampled_from([None, "", "[]", "not JSON", [], 5, "null"])
 
 
-def without_waiting(fields: dict[str, Any]) -> dict[str, Any]:
+def without_waiting(tool: Tool, fields: dict[str, Any]) -> dict[str, Any]:
+    if any(parameter.name == "timeoutSeconds" for parameter in tool.parameters):
+        return {**fields, "timeoutSeconds": 0}
     return {**fields, "wait": 0} if "wait" in fields or "question" in fields or "ticket" in fields else fields
 
 

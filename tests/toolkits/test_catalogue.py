@@ -28,11 +28,15 @@ def test_the_tools_are_those_that_were_agreed_on() -> None:
             "dismiss_message",
             "delegate_task",
             "update_task",
+            "spawn_agent",
         ],
         "peers": ["list_peers", "send_to_peer", "request_approval", "decide_approval"],
         "dialogue": ["messages_send", "messages_inbox", "messages_archive", "messages_thread", "pending"],
-        "broadcast": ["broadcast", "dismiss"],
+        "broadcast": ["broadcast", "dismiss", "spawn"],
         "mailbox": ["list_agents", "send_message", "delegate_task", "update_task", "list_tasks"],
+        "sessions": ["sessions_spawn", "sessions_send", "sessions_list", "sessions_history", "sessions_stop"],
+        "coordinator": ["SpawnWorker", "SendMessageToWorker", "ListWorkers", "StopWorker"],
+        "worker": ["read_inbox", "send_message", "ask_agent", "update_task"],
     }
 
 
@@ -52,7 +56,7 @@ def test_several_are_one() -> None:
     ("names", "told"),
     [
         ("peer", "toolkit 'peer' is not valid: did you mean peers?"),
-        ("everything", "use native, peers, dialogue, broadcast, mailbox"),
+        ("everything", "use native, peers, dialogue, broadcast, mailbox, sessions, coordinator, worker"),
         ("", "use native, peers"),
         (" , ", "use native, peers"),
         ("native,mailbox", "native and mailbox both have list_agents: use one"),

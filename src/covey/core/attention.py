@@ -43,6 +43,15 @@ class TaskNote(NamedTuple):
     """How many sessions have taken it, with the one that is shown it."""
 
 
+class WorkNote(NamedTuple):
+    """What a letter tells of work that a worker has finished."""
+
+    worker: str
+    """As it is addressed: a label, a session key or an agent."""
+    status: str
+    run: str | None = None
+
+
 class Letter(NamedTuple):
     """A message as a model is shown it."""
 
@@ -67,6 +76,7 @@ class Letter(NamedTuple):
     task: TaskNote | None = None
     callback: Callback | None = None
     """The conversation that a result belongs to."""
+    work: WorkNote | None = None
 
     @property
     def is_cut(self) -> bool:
@@ -107,6 +117,8 @@ class Ways(NamedTuple):
         "--complete TEXT or --fail WHY"
     )
     """To say what becomes of a task. Empty where the reader has no way: then no task is taken for it."""
+    worker: str = ""
+    """To give a worker that has finished more to do. Empty where the reader is no coordinator."""
 
 
 class Terms(NamedTuple):

@@ -9,7 +9,7 @@ from typing import Final
 
 from covey.core.card import Card
 from covey.core.delivery import Delivery, DeliveryState
-from covey.core.errors import BeyondToken, IdentityRefused, NotYours
+from covey.core.errors import BeyondToken, IdentityRefused, NotYours, OperatorOnly
 from covey.core.event import Event
 from covey.core.identity import Grade, Identity
 from covey.core.ids import DeliveryId, TicketId
@@ -49,6 +49,12 @@ def check_doer(actor: Identity, task: Task) -> None:
 
 
 # ----------------------------------------------------------------------------------- what an agent's token may do
+
+
+def check_operator(actor: Identity, action: str) -> None:
+    """Raise OperatorOnly unless the actor is the operator: a person, who decides for the whole space."""
+    if not actor.is_operator:
+        raise OperatorOnly(actor.agent, action)
 
 
 def is_bound(actor: Identity) -> bool:

@@ -34,6 +34,12 @@ class Card(NamedTuple):
     workspace: str | None = None
     command: tuple[str, ...] = ()
     capacity: Capacity = DEFAULT_CAPACITY
+    max_depth: int = 1
+    """How deep its sessions may start children: 1 lets a main session, and no child of one."""
+    max_children: int = 5
+    """How many children each of its sessions may have at once."""
+    allow_spawn: tuple[str, ...] = (ANYONE,)
+    """Of which other agents it may start children. Of its own it always may."""
     channel: bool = False
     """It is where people are reached: its mail is posted to them, and nobody joins as it."""
 
@@ -65,6 +71,9 @@ def encode_card(card: Card) -> dict[str, Json]:
         "workspace": card.workspace,
         "command": list(card.command),
         "capacity": {"limit": card.capacity.limit, "overflow": str(card.capacity.overflow)},
+        "max_depth": card.max_depth,
+        "max_children": card.max_children,
+        "allow_spawn": list(card.allow_spawn),
         "channel": card.channel,
     }
 
@@ -72,7 +81,10 @@ def encode_card(card: Card) -> dict[str, Json]:
 def check_card(card: Card) -> Card:
     """Return a card that a program made, after checking what stands in it."""
     # A named tuple keeps whatever it is given.
-    lists = cast(tuple[object, ...], (card.capabilities, card.allow_from, card.allowed_delegates, card.command))
+    lists = cast(
+        tuple[object, ...],
+        (card.capabilities, card.allow_from, card.allowed_delegates, card.command, card.allow_spawn),
+    )
     if not isinstance(cast(object, card.capacity), Capacity) or not all(isinstance(i, list | tuple) for i in lists):
         raise Invalid("card", card, "its fields have the types that Card declares")
     return parse_card(encode_card(card))
@@ -87,9 +99,6 @@ def parse_card(data: object) -> Card:
 
 def _parse(data: Mapping[str, Json]) -> Card:
     blank = Card()
-    quota = data.get("quota", blank.quota)
-    if not isinstance(quota, int) or isinstance(quota, bool) or not 0 <= quota <= MAX_COUNT:
-        raise Invalid("quota", quota, f"use a whole number from 0 to {MAX_COUNT:,}")
     try:
         overflow = TaskOverflow(data.get("overflow", blank.overflow))
     except ValueError:
@@ -105,7 +114,7 @@ def _parse(data: Mapping[str, Json]) -> Card:
         capabilities=_texts(data.get("capabilities", ()), "capabilities"),
         allow_from=parse_allow(_texts(data.get("allow_from", blank.allow_from), "allow_from")),
         allowed_delegates=parse_allow(_texts(data.get("allowed_delegates", blank.allowed_delegates), "delegates")),
-        quota=quota,
+        quota=_count(data.get("quota", blank.quota), "quota"),
         overflow=overflow,
         workspace=None if data.get("workspace") is None else _text(data.get("workspace"), "workspace"),
         command=_texts(data.get("command", ()), "command"),
@@ -114,9 +123,13 @@ def _parse(data: Mapping[str, Json]) -> Card:
         else parse_capacity(
             capacity.get("limit", blank.capacity.limit), capacity.get("overflow", blank.capacity.overflow)
         ),
+        max_depth=_count(data.get("max_depth", blank.max_depth), "max_depth"),
+        max_children=_count(data.get("max_children", blank.max_children), "max_children"),
+        allow_spawn=parse_allow(_texts(data.get("allow_spawn", blank.allow_spawn), "allow_spawn")),
         channel=channel,
     )
-    texts = (card.description, *card.capabilities, *card.allow_from, *card.allowed_delegates, *card.command)
+    allowed = (*card.allow_from, *card.allowed_delegates, *card.allow_spawn)
+    texts = (card.description, *card.capabilities, *allowed, *card.command)
     if (size := sum(map(len, texts))) > MAX_CARD_CHARS:
         raise Invalid("card", f"{size} characters", f"all its texts together are at most {MAX_CARD_CHARS:,} characters")
     return card
@@ -125,6 +138,12 @@ def _parse(data: Mapping[str, Json]) -> Card:
 def parse_allow(names: Iterable[str]) -> tuple[str, ...]:
     """Return an allow list: names of agents, or * for anyone."""
     return tuple(name if name == ANYONE else parse_agent_name(name) for name in names)
+
+
+def _count(value: Json, what: str) -> int:
+    if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value <= MAX_COUNT:
+        raise Invalid(what, value, f"use a whole number from 0 to {MAX_COUNT:,}")
+    return value
 
 
 def _text(value: Json, what: str) -> str:

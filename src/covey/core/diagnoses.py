@@ -246,6 +246,48 @@ QUOTA_EXCEEDED: Final = Diagnosis(
     " until it has finished some.",
     "Raise the quota on its card, or `covey cancel` some of them; `covey tasks` lists them.",
 )
+RUN_SESSIONLESS: Final = Diagnosis(
+    "run-sessionless",
+    Area.RUNS,
+    Severity.WARNING,
+    "The session of a child has ended or never was, and its run counts as not over. It takes one of its parent's"
+    " places, and whoever waits for its result waits for ever.",
+    "Let --fix write down that it is lost.",
+    "ends these runs as lost, and tells their parents",
+)
+RUN_UNTOLD: Final = Diagnosis(
+    "run-untold",
+    Area.RUNS,
+    Severity.NOTICE,
+    "A child is lost, because what watched over it is gone, and its parent has not been told yet.",
+    "Let --fix do it now, or just go on: whoever is active in the space next does it.",
+    "answers in the names of these children",
+)
+RUN_UNCLEARED: Final = Diagnosis(
+    "run-uncleared",
+    Area.RUNS,
+    Severity.NOTICE,
+    "A child has ended, and its folder with its attachments is still there. Its thread can't be pruned until it is"
+    " gone.",
+    "Just go on: whoever starts children on that machine next removes it.",
+)
+WAIT_LEFT: Final = Diagnosis(
+    "wait-left",
+    Area.STORMS,
+    Severity.NOTICE,
+    "A process that waited was killed, and it is still written down that it waits. Nobody is held up by it.",
+    "Let --fix remove it, or just go on.",
+    "forgets these waits",
+)
+TREE_ROOTLESS: Final = Diagnosis(
+    "tree-rootless",
+    Area.STORMS,
+    Severity.WARNING,
+    "What a causal tree has come to is known, and the message that it began with was never here: it may be listed as a"
+    " storm that nobody can look at.",
+    "Let --fix forget it.",
+    "forgets these trees",
+)
 POST_STUCK: Final = Diagnosis(
     "post-stuck",
     Area.CHANNELS,
@@ -319,6 +361,11 @@ DIAGNOSES: Final = (
     TASK_OVERDUE,
     TASK_UNTOLD,
     QUOTA_EXCEEDED,
+    RUN_SESSIONLESS,
+    RUN_UNTOLD,
+    RUN_UNCLEARED,
+    WAIT_LEFT,
+    TREE_ROOTLESS,
     POST_STUCK,
     POST_MISSING,
     CHANNEL_INCOMPLETE,

@@ -30,6 +30,9 @@ class Draft(NamedTuple):
     in_reply_to: MessageId | None = None
     relaying: MessageId | None = None
     """The message that this one passes on or acts upon; it spends one of that message's hops."""
+    led_by: MessageId | None = None
+    """The message that made the sender speak, where it neither answers nor relays it. It is then of the same causal
+    tree, and has nothing else from it."""
     correlation_id: str | None = None
     expects_reply: bool = False
     task: TaskRef | None = None
@@ -63,11 +66,13 @@ def compose(
     now: datetime,
     answered: Message | None = None,
     relayed: Message | None = None,
+    led_by: Message | None = None,
 ) -> Message:
-    """Return the message that `draft` becomes; `answered` and `relayed` are the messages it refers to."""
+    """Return the message that `draft` becomes; `answered`, `relayed` and `led_by` are the messages it refers to."""
     check_kind(draft)
     if answered is None and relayed is None:
-        return _first(draft, sender, message_id, now)
+        first = _first(draft, sender, message_id, now)
+        return first if led_by is None else first._replace(root=led_by.root, cause=led_by.id, depth=led_by.depth + 1)
     to = draft.to or ((Address(AddressKind.AGENT, answered.sender.agent),) if answered else ())
     parent = relayed or answered
     hops_left, trace = path(sender.agent, to, answered, relayed)
@@ -95,6 +100,7 @@ def compose(
         expires_at=draft.expires_at,
         traceparent=draft.traceparent or (parent.traceparent if parent else None),
         metadata=draft.metadata,
+        depth=parent.depth + 1 if parent else 0,
     )
 
 

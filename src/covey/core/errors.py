@@ -8,10 +8,20 @@ CoveyError
 │   ├── IllegalMove         a move that the state table does not have
 │   ├── TaskTaken           another session has the task
 │   ├── QuotaFull           the agent has as many tasks as it may have
+│   ├── SpawnDepth          a child would be deeper than its parent's card lets it
+│   ├── SpawnLimit          the session has as many children as its card lets it
+│   ├── SpawnNotAllowed     the card does not let it start children of that agent
+│   ├── NoParent            only a child has siblings
 │   ├── NotYours            only the recipient, the sender or the operator may do that
 │   ├── IdentityRefused     a wrong secret or token, or a name that needs one
 │   ├── BeyondToken         an agent's token is for that agent's own mail and name
+│   ├── OperatorOnly        only the operator, by a token, decides that
 │   ├── HopsExhausted       the message was relayed as often as it may be
+│   ├── TreeExhausted       a message and all that it led to have grown to a limit
+│   ├── EchoStorm           two agents trade messages that say nothing new
+│   ├── WaitCircle          a wait that would close a circle: nobody in it could answer
+│   ├── Paused              the operator has paused the agent, or the space
+│   ├── RoundsExhausted     a negotiation has had all its rounds
 │   ├── KindRule            request, response and notify each have their rules
 │   ├── NotAnswered         archiving a request that nobody answered
 │   ├── AlreadyArchived     archiving twice
@@ -37,6 +47,7 @@ CoveyError
 │   ├── TicketUnknown       no ticket has that id
 │   ├── OfferUnknown        no offer has that id
 │   ├── TaskUnknown         no task has that id
+│   ├── RunUnknown          no run has that id
 │   ├── TokenUnknown        no token has that id
 │   ├── DeliveryUnknown     the message was never delivered to that agent
 │   ├── ChannelUnknown      no channel has that name
@@ -163,6 +174,56 @@ class QuotaFull(Rejected):
         )
 
 
+class SpawnDepth(Rejected):
+    code = "spawn-depth"
+    advice = "Let a session further up start it, or raise max_depth on the card that the message names."
+
+    def __init__(self, agent: str, depth: int, limit: int) -> None:
+        super().__init__(
+            f"the child would be at depth {depth} of at most {limit}: max_depth on the card of {agent} raises that",
+            agent=agent,
+            depth=depth,
+            limit=limit,
+        )
+
+
+class SpawnLimit(Rejected):
+    code = "spawn-limit"
+    advice = "Wait until a child has ended, stop one, or raise max_children on the card that the message names."
+
+    def __init__(self, agent: str, children: int, limit: int) -> None:
+        super().__init__(
+            f"this session of {agent} has {children} of at most {limit} children: "
+            f"max_children on the card of {agent} raises that",
+            agent=agent,
+            children=children,
+            limit=limit,
+        )
+
+
+class SpawnNotAllowed(Rejected):
+    code = "spawn-not-allowed"
+    advice = "Start a child of an agent that is allowed, or have the list changed that the message names."
+
+    def __init__(self, agent: str, child: str, allowed: Sequence[str], rule: str, owner: str) -> None:
+        names = ", ".join(allowed) or "nobody"
+        super().__init__(
+            f"{agent} can't start a child of {child}: {rule} on the card of {owner} has {names}",
+            agent=agent,
+            child=child,
+            allowed=list(allowed),
+            rule=rule,
+        )
+
+
+class NoParent(Rejected):
+    code = "no-parent"
+    advice = "A main session starts children of its own: spawn without asking for a sibling."
+
+    def __init__(self, agent: str) -> None:
+        super().__init__(f"this session of {agent} is nobody's child, and so can have no siblings", agent=agent)
+
+
 class NotYours(Rejected):
     code = "not-yours"
     advice = "Act as the agent it belongs to, or as the operator."
@@ -193,12 +254,99 @@ class BeyondToken(Rejected):
         super().__init__(f"{agent}'s token can't {action}", agent=agent, action=action)
 
 
+class OperatorOnly(Rejected):
+    code = "operator-only"
+    advice = "`covey token create --operator` makes the operator's token; commands take it from COVEY_TOKEN."
+
+    def __init__(self, agent: str, action: str) -> None:
+        super().__init__(f"{agent} may not {action}: only the operator may", agent=agent, action=action)
+
+
 class HopsExhausted(Rejected):
     code = "hops-exhausted"
     advice = "Handle it yourself or answer the sender: it can't be relayed further."
 
     def __init__(self, message_id: str) -> None:
         super().__init__(f"message {message_id} has no hops left", message_id=message_id)
+
+
+class TreeExhausted(Rejected):
+    code = "storm-budget"
+    advice = "Answer what is owed, and stop. The operator can let it go on."
+
+    def __init__(self, tree: str, limit: str, count: int, allowed: int) -> None:
+        counted = (
+            f"{count:,} hours" if limit == "hours" else f"{count:,} {limit}" if limit != "depth" else f"depth {count:,}"
+        )
+        super().__init__(
+            f"the tree of message {tree} would have {counted} of {allowed:,}: `covey storms limits --{limit} N` raises "
+            f"the limit, `covey storms lift {tree}` lets this one go on",
+            tree=tree,
+            limit=limit,
+            count=count,
+            allowed=allowed,
+            raise_with=f"covey storms limits --{limit} N",
+            lift_with=f"covey storms lift {tree}",
+        )
+
+
+class EchoStorm(Rejected):
+    code = "echo-storm"
+    advice = "Don't answer courtesies. Something new is delivered; the operator can let it go on."
+
+    def __init__(self, tree: str, sender: str, recipients: Sequence[str], count: int) -> None:
+        others = " and ".join(recipients) if len(recipients) == 1 else "the others"
+        super().__init__(
+            f"{sender} and {others} have said nothing new in {count} messages: say something new, or "
+            f"`covey storms lift {tree}` lets it go on",
+            tree=tree,
+            agents=[sender, *recipients],
+            count=count,
+            lift_with=f"covey storms lift {tree}",
+        )
+
+
+class WaitCircle(Rejected):
+    code = "wait-circle"
+    advice = "Answer first what you owe, ask back in its thread, or send the request without waiting for the answer."
+
+    def __init__(self, path: Sequence[str], waits: Sequence[str]) -> None:
+        super().__init__(
+            f"waiting would close a circle {' → '.join((*path, path[0]))}: {'; '.join(waits)}",
+            path=[*path, path[0]],
+            waits=list(waits),
+        )
+
+
+class Paused(Rejected):
+    code = "paused"
+    advice = "Wait: mail is kept meanwhile. The operator lets it go on."
+
+    def __init__(self, agent: str, by: str, reason: str, *, is_space: bool) -> None:
+        what = "the space" if is_space else agent
+        why = f" ({reason})" if reason else ""
+        resume = "covey resume" if is_space else f"covey resume {agent}"
+        super().__init__(
+            f"{what} was paused by {by}{why}: `{resume}` lets it go on",
+            agent=agent,
+            is_space=is_space,
+            by=by,
+            reason=reason,
+            resume_with=resume,
+        )
+
+
+class RoundsExhausted(Rejected):
+    code = "rounds-exhausted"
+    advice = "Decide with what was said, and tell it without waiting for a reply. The operator can raise the limit."
+
+    def __init__(self, session: str, rounds: int, seconds: float) -> None:
+        super().__init__(
+            f"the negotiation with {session} has had its {rounds} rounds; another one can begin in {seconds:.0f} s",
+            session=session,
+            rounds=rounds,
+            seconds=round(seconds, 3),
+        )
 
 
 class KindRule(Rejected):
@@ -403,6 +551,14 @@ class OfferUnknown(NotFound):
 
     def __init__(self, offer: str) -> None:
         super().__init__(f"no offer {offer}", offer=offer)
+
+
+class RunUnknown(NotFound):
+    code = "run-unknown"
+    advice = "Look at what was started: covey sessions."
+
+    def __init__(self, run: str) -> None:
+        super().__init__(f"there is no run {run}", run=run)
 
 
 class TokenUnknown(NotFound):

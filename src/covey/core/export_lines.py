@@ -17,11 +17,11 @@ from covey.core.portable_json import encode_record, kind_of
 from covey.core.times import format_instant
 
 FORMAT: Final = "covey-export"
-VERSION: Final = 2
+VERSION: Final = 3
 """Of the form that is written. Older ones can be read."""
 
 WITH_TASKS: Final = 2
-"""The first version that has records of tasks, bindings and posts."""
+"""The first version that has records of tasks, bindings and posts. Runs came with the third."""
 
 END: Final = "end"
 

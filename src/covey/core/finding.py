@@ -28,6 +28,8 @@ class Area(StrEnum):
     INBOXES = "inboxes"
     TICKETS = "tickets"
     TASKS = "tasks"
+    RUNS = "runs"
+    STORMS = "storms"
     CHANNELS = "channels"
     JOURNAL = "journal"
 

@@ -30,6 +30,10 @@ PRESENCE_LEASE: Final = timedelta(seconds=60)
 RECHECK_SECONDS: Final = 2.0
 """How long a waiter that heard nothing sleeps before it looks for itself."""
 
+RUN_PACE: Final = (0.5, 1.0, 2.0, 4.0)
+"""The same for who waits for the result of a child, in multiples of it, one after the other: 1, 2, 4, then 8 seconds.
+It mostly takes long."""
+
 DEFAULT_INBOX_CAPACITY: Final = 10_000
 """How many deliveries may wait in one inbox unless its owner says otherwise."""
 

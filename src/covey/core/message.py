@@ -78,6 +78,8 @@ class Message(NamedTuple):
     """When it is no longer worth showing."""
     traceparent: str | None = None
     metadata: Mapping[str, Json] = {}
+    depth: int = 0
+    """How many messages led to this one, one to the next, from the root on."""
 
     @property
     def text(self) -> str:

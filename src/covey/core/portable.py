@@ -11,6 +11,7 @@ from covey.core.ids import MessageId
 from covey.core.message import Message
 from covey.core.offer import Offer
 from covey.core.post import Post
+from covey.core.run import Run
 from covey.core.session import Session
 from covey.core.task import Task
 from covey.core.ticket import Ticket
@@ -36,6 +37,7 @@ class RecordKind(StrEnum):
     TASK = "task"
     BINDING = "binding"
     POST = "post"
+    RUN = "run"
 
 
 class NumberedAgent(NamedTuple):
@@ -83,4 +85,5 @@ Record = (
     | Task
     | Binding
     | Post
+    | Run
 )

@@ -2,7 +2,7 @@
 
 A field that is not there is None. Instants are texts, spans are whole microseconds, contents of files base64. What
 proves a session and what keeps it alive do not travel: the hash of its secret and its holder. Nor does who carries a
-post at the moment.
+post at the moment, nor the folder of a run.
 """
 
 from base64 import b64decode, b64encode
@@ -26,7 +26,9 @@ from covey.core.json import Json, JsonObject
 from covey.core.offer import Offer
 from covey.core.portable import Blob, FiledMessage, NumberedAgent, PrunedMessages, Record, RecordKind, Setting
 from covey.core.portable_forms import Form, json_object, parse_delivery_id, read_form
+from covey.core.portable_runs import RUN
 from covey.core.post import Post
+from covey.core.run import Run
 from covey.core.session import Holder, Session
 from covey.core.session_key import SessionKey
 from covey.core.task import Task
@@ -36,7 +38,7 @@ from covey.core.token import Token
 from covey.core.wire import decode_object, encode, flag, natural, plain_text, read_json
 
 _MICROSECOND: Final = timedelta(microseconds=1)
-_LEFT_OUT: Final = {"holder", "secret_hash"}
+_LEFT_OUT: Final = {"folder", "holder", "secret_hash"}
 
 _KINDS: Final[Mapping[type[Record], RecordKind]] = {
     NumberedAgent: RecordKind.AGENT,
@@ -53,6 +55,7 @@ _KINDS: Final[Mapping[type[Record], RecordKind]] = {
     Task: RecordKind.TASK,
     Binding: RecordKind.BINDING,
     Post: RecordKind.POST,
+    Run: RecordKind.RUN,
 }
 _FORMS: Final[Mapping[RecordKind, Form]] = {
     RecordKind.SETTING: forms.SETTING,
@@ -63,6 +66,7 @@ _FORMS: Final[Mapping[RecordKind, Form]] = {
     RecordKind.TICKET: forms.TICKET,
     RecordKind.TASK: forms.TASK,
     RecordKind.BINDING: forms.BINDING,
+    RecordKind.RUN: RUN,
 }
 """Of the kinds whose records are their fields and nothing else."""
 

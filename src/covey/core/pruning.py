@@ -24,10 +24,14 @@ class ThreadState(NamedTuple):
     """Tasks that were handed over in it."""
     unfinished: int = 0
     """Those of them that are not finished, or are a part of one, near or far, that is not, or have such a part."""
+    runs: int = 0
+    """Children that were started with its messages."""
+    running: int = 0
+    """Those of them that are not done with."""
 
     @property
     def is_open(self) -> bool:
-        return self.waiting > 0 or self.owed > 0 or self.unfinished > 0
+        return self.waiting > 0 or self.owed > 0 or self.unfinished > 0 or self.running > 0
 
     def may_go(self, before: datetime) -> bool:
         """Tell whether nothing of it is open, and nothing has happened to it since `before`."""

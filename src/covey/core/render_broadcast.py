@@ -9,6 +9,7 @@ from covey.core.message import Kind
 from covey.core.names import AgentName
 from covey.core.render_escape import harmless, one_line
 from covey.core.render_task import conversation_of, do_note, task_entry
+from covey.core.render_work import TAG, work_fields
 
 TOOL: Final = "broadcast"
 INPUT: Final[JsonObject] = {"synthetic": True}
@@ -80,6 +81,7 @@ def message_entry(letter: Letter, agent: AgentName, ways: Ways) -> JsonObject:
         "decide": decide_note(letter, agent, ways),
         "task": task_entry(letter),
         "do": do_note(letter, agent, ways),
+        TAG: {name: one_line(value) for name, value in work_fields(letter, agent, ways).items()},
         "conversation": one_line(conversation_of(letter)),
         "scope": one_line(letter.scope or ""),
         "subject": one_line(letter.subject or ""),

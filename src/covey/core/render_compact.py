@@ -9,6 +9,7 @@ from covey.core.render_broadcast import status_of
 from covey.core.render_escape import harmless, one_line
 from covey.core.render_peers import written_time
 from covey.core.render_task import conversation_of, do_note, task_line
+from covey.core.render_work import work_line
 
 
 def compact_text(pending: Pending) -> str:
@@ -29,7 +30,7 @@ def compact_message(letter: Letter, agent: AgentName, ways: Ways) -> str:
         about.append(f"correlation {one_line(letter.correlation_id)}")
     if conversation := conversation_of(letter):
         about.append(f"for the conversation {one_line(conversation)}")
-    head = " ".join(about) + task_line(letter)
+    head = " ".join(about) + task_line(letter) + work_line(letter, agent, ways)
     if do := do_note(letter, agent, ways):
         head += f" [{do}]"
     if decide := decide_note(letter, agent, ways):

@@ -8,6 +8,7 @@ from covey.core.message import Kind
 from covey.core.names import AgentName
 from covey.core.render_escape import attribute, harmless
 from covey.core.render_task import conversation_of, do_note, task_fields
+from covey.core.render_work import TAG, work_fields
 
 HEADER: Final = "# PEER MESSAGES"
 
@@ -32,7 +33,8 @@ def peer_message(letter: Letter, agent: AgentName, ways: Ways) -> str:
     named = " ".join(
         f'{name}="{attribute(value)}"' for name, value in _attributes(letter, agent, ways).items() if value
     )
-    return f"<peer-message {named}>\n{harmless(letter.text)}\n</peer-message>"
+    tag = TAG if work_fields(letter, agent, ways) else "peer-message"
+    return f"<{tag} {named}>\n{harmless(letter.text)}\n</{tag}>"
 
 
 def written_time(letter: Letter) -> str:
@@ -53,6 +55,7 @@ def _attributes(letter: Letter, agent: AgentName, ways: Ways) -> dict[str, str |
         "decide": decide_note(letter, agent, ways),
         **{_TASK.get(name, name): value for name, value in task_fields(letter).items()},
         "do": do_note(letter, agent, ways),
+        **work_fields(letter, agent, ways),
         "conversation": conversation_of(letter),
         "scope": letter.scope,
         "subject": letter.subject,

@@ -13,6 +13,7 @@ from covey.core.evidence import EvidenceGrade, better
 from covey.core.ids import DeliveryId, InboxId, MessageId, SessionId, TicketId, delivery_message, inbox_session
 from covey.core.names import AgentName
 from covey.core.replay_channels import ChannelReplay
+from covey.core.replay_runs import RunReplay
 from covey.core.replay_tasks import TaskReplay
 from covey.core.ticket import TICKET_MOVES, TicketMove, TicketState, Trouble
 
@@ -37,9 +38,12 @@ class Replay:
         channels = ChannelReplay()
         self.posts = channels.posts
         self.bound = channels.bound
+        runs = RunReplay()
+        self.runs = runs.runs
         self._steps = {
             **self._tasks.steps,
             **channels.steps,
+            **runs.steps,
             Action.AGENT_REGISTERED: self._registered,
             Action.SESSION_JOINED: self._joined,
             Action.SESSION_ENDED: self._ended,

@@ -53,9 +53,9 @@ def refusal(
     message: Message, recipient: Recipient, sender: Card, is_due: bool, *, is_reply: bool = False
 ) -> Refusal | None:
     """Return why `recipient` must not get `message`, or None. What is due (an answer to an open ticket, an update of
-    one's own task) always passes the allow rules, and so does the operator; a reply to the sender is no relay and
-    closes no circle."""
-    if not is_due and not message.sender.is_operator:
+    one's own task) always passes the allow rules, and so do the operator and one's own agent; a reply to the sender is
+    no relay and closes no circle."""
+    if not is_due and not message.sender.is_operator and message.sender.agent != recipient.agent:
         if not allows(sender.allowed_delegates, recipient.agent):
             return Refusal(
                 RefusalCode.NOT_ALLOWED, f"{message.sender.agent} may not send to {recipient.agent} (allowed_delegates)"
@@ -76,12 +76,18 @@ def allows(names: Sequence[str], agent: AgentName) -> bool:
     return ANYONE in names or agent in names
 
 
+def stand_in(live: Sequence[Session]) -> Session | None:
+    """Return which of an agent's live sessions, oldest first, gets what was meant for one that is gone: a main one. A
+    child has its own task, and is gone when that is done."""
+    return next((session for session in live if session.key.is_main), None)
+
+
 def places(
     message: Message, recipient: Recipient, when_offline: WhenOffline, asker: SessionId | None
 ) -> Sequence[InboxId] | Refusal:
     """Return the inboxes that get a copy. `asker` is the session that a response or update is meant for.
 
-    notify, request: each live session. response, update: the session that asked, else the oldest live one.
+    notify, request: each live session. response, update: the session that asked, else the oldest live main one.
     task: one delivery with the agent, for one session to claim. A channel is always there: it has no sessions.
     """
     sessions = recipient.sessions
@@ -94,7 +100,10 @@ def places(
     if message.kind is Kind.TASK:
         return (parked_inbox(recipient.agent),)
     if message.kind in (Kind.RESPONSE, Kind.UPDATE):
-        return (next((s.inbox for s in sessions if s.id == asker), sessions[0].inbox),)
+        asking = next((s for s in sessions if s.id == asker), None) or stand_in(sessions)
+        if asking is None and recipient.may_park:
+            return (parked_inbox(recipient.agent),)
+        return ((asking or sessions[0]).inbox,)
     return tuple(session.inbox for session in sessions)
 
 

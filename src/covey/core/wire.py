@@ -105,6 +105,8 @@ def _rest(message: Message) -> str:
         fields["traceparent"] = message.traceparent
     if message.metadata:
         fields["metadata"] = message.metadata
+    if message.depth:
+        fields["depth"] = message.depth
     return "," + to_json(fields)[1:] if fields else "}"
 
 
@@ -178,6 +180,7 @@ def decode_object(data: Mapping[str, Json]) -> Message:
         expires_at=_optional(data, "expires_at", parse_instant),
         traceparent=_optional(data, "traceparent", plain_text),
         metadata=_object(data, "metadata"),
+        depth=_optional(data, "depth", natural) or 0,
     )
 
 

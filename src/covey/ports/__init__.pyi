@@ -4,9 +4,11 @@ from covey.ports.clock import Clock as Clock
 from covey.ports.clock import Ids as Ids
 from covey.ports.files import Files as Files
 from covey.ports.launcher import Launcher as Launcher
+from covey.ports.launching import Launching as Launching
 from covey.ports.ledger import MessageFilter as MessageFilter
 from covey.ports.pages import Pages as Pages
 from covey.ports.presence import Liveness as Liveness
+from covey.ports.runs import RunFilter as RunFilter
 from covey.ports.search import Search as Search
 from covey.ports.store import Capabilities as Capabilities
 from covey.ports.store import Operation as Operation

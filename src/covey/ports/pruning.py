@@ -29,6 +29,7 @@ class Removed(NamedTuple):
     events: int = 0
     tasks: int = 0
     posts: int = 0
+    runs: int = 0
 
 
 class Holdings(Protocol):
@@ -73,9 +74,10 @@ class Pruned(Protocol):
         ...
 
     async def remove(self, message_ids: Sequence[MessageId]) -> Removed:
-        """Remove messages with their deliveries and posts, their tickets, their tasks and the events that name them;
-        keep their ids. A LookupError where one is not there, or something of it is open: a delivery that waits, or
-        a post of one that is pending, a ticket that is not closed, a task that is not finished."""
+        """Remove messages with their deliveries and posts, their tickets, their tasks, the runs that they began and the
+        events that name them; keep their ids. A LookupError where one is not there, or something of it is open: a
+        delivery that waits, or a post of one that is pending, a ticket that is not closed, a task that is not finished,
+        a run that is not done with."""
         ...
 
     async def remove_offers(self, after: int, limit: int) -> tuple[Removed, int | None]:

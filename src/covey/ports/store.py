@@ -10,7 +10,10 @@ from covey.ports.journal import Journal
 from covey.ports.ledger import Deliveries, Inboxes, Messages, Offers, Tickets
 from covey.ports.posts import Bindings, Posts
 from covey.ports.pruning import Holdings, Pruned
+from covey.ports.runs import Runs
 from covey.ports.tasks import Tasks
+from covey.ports.trees import Trees
+from covey.ports.waits import Waits
 
 T = TypeVar("T")
 
@@ -64,6 +67,12 @@ class Transaction(Protocol):
     def tickets(self) -> Tickets: ...
     @property
     def tasks(self) -> Tasks: ...
+    @property
+    def runs(self) -> Runs: ...
+    @property
+    def trees(self) -> Trees: ...
+    @property
+    def waits(self) -> Waits: ...
     @property
     def posts(self) -> Posts: ...
     @property

@@ -11,6 +11,7 @@ from covey.core.ids import MessageId
 from covey.core.offer import Offer
 from covey.core.portable import FiledMessage, NumberedAgent, RecordKind, Setting
 from covey.core.post import Post
+from covey.core.run import Run
 from covey.core.session import Session
 from covey.core.task import Task
 from covey.core.ticket import Ticket
@@ -27,7 +28,8 @@ class Placed(NamedTuple, Generic[R]):
 
 
 class View(Protocol):
-    """Every record of a space. What others write meanwhile is not seen; they are not kept from writing.
+    """Every record of a space that means something elsewhere: trees and waits do not. What others write meanwhile
+    is not seen; they are not kept from writing.
 
     What there may be much of is given in pages: the first `limit` records whose place is over `after`, 0 at first.
     Records stand in the order in which they were first put, deliveries in that of their seq, events by position.
@@ -92,6 +94,10 @@ class View(Protocol):
 
     async def posts(self, after: int, limit: int) -> Sequence[Placed[Post]]:
         """Return posts, done with or not."""
+        ...
+
+    async def runs(self, after: int, limit: int) -> Sequence[Placed[Run]]:
+        """Return runs, ended or not."""
         ...
 
 

@@ -6,6 +6,7 @@ from datetime import datetime
 from covey.core.capacity import EVICTION_ORDER, PEERS_CAPACITY, Capacity
 from covey.core.debt import new_ticket
 from covey.core.delivery import Delivery, DeliveryState, Move
+from covey.core.errors import CoveyError
 from covey.core.ids import InboxId, delivery_id, parked_inbox, session_inbox, ticket_id
 from covey.core.limits import UNREGISTERED_WAIT
 from covey.core.message import Kind, Message
@@ -13,6 +14,7 @@ from covey.core.names import AgentName
 from covey.core.receipt import Receipt
 from covey.core.routing import Recipient, Refusal, RefusalCode, places, refusal, supersedes
 from covey.core.ticket import Ticket, Trouble
+from covey.core.wire import encode
 from covey.ports.clock import Ids
 from covey.ports.presence import Liveness
 from covey.services.act import Act, shift
@@ -20,9 +22,10 @@ from covey.services.answers import apply_answer, apply_question_back, debts_of, 
 from covey.services.decisions import check_decision
 from covey.services.filing import file
 from covey.services.notices import report_trouble, report_unauthorized
-from covey.services.policies import TELL_UNAUTHORIZED, is_on
+from covey.services.policies import PAUSED, TELL_UNAUTHORIZED, is_on
 from covey.services.recipients import SendPolicy, Unregistered, introduce, recipients
 from covey.services.steady import SteadyLiveness
+from covey.services.task_moves import Desk
 from covey.services.task_opening import open_task, task_refusal
 
 
@@ -41,12 +44,18 @@ class Acceptance:
         policy: SendPolicy,
         answered: Message | None,
         evicted: list[Delivery],
-    ) -> Receipt:
+    ) -> Receipt | CoveyError:
         """File `message` for everyone it is for. A recipient that can't have it is a line of the receipt, not an
-        error. What gave way to it is added to `evicted`."""
+        error. What gave way to it is added to `evicted`. One that is part of a storm is not filed: the error that says
+        so is returned, because what was written down of it stands."""
         liveness = SteadyLiveness(self._liveness)
         # A sender that nobody knew becomes known, so that it can be answered.
         sender = await act.tx.agents.get(message.sender.agent) or await introduce(act, message.sender.agent)
+        is_person = message.sender.is_operator or sender.card.channel
+        if not is_person and not policy.finishes and await act.tx.settings.get(PAUSED):
+            from covey.services.pauses import check_not_paused  # here because seldom anything is
+
+            await check_not_paused(act.tx, sender.name)
         if answered is not None:
             await check_decision(act, message, answered)
         debts = await debts_of(act, message) if answered is not None else ()
@@ -55,7 +64,16 @@ class Acceptance:
         tickets: list[Ticket] = []
         unauthorized: list[AgentName] = []
         channels: list[AgentName] = []
-        for recipient in await recipients(act, message.to, message.sender.agent, policy, liveness):
+        found = await recipients(act, message.to, message.sender.agent, policy, liveness)
+        if message.root != message.id:  # a message that begins something is weighed with what it leads to
+            from covey.services.weighing import Weighed, weigh
+
+            known = [recipient for recipient in found if isinstance(recipient, Recipient)]
+            weighed = Weighed(message, is_person, known, debts, policy.spawns)
+            stopped = await weigh(act, weighed, Desk(self._ids, liveness))
+            if stopped is not None:
+                return stopped
+        for recipient in found:
             n = len(deliveries) + 1
             if isinstance(recipient, Unregistered):
                 await self._make_room(act, session_inbox(recipient.session_id), PEERS_CAPACITY, liveness, evicted)
@@ -89,10 +107,22 @@ class Acceptance:
             await settle_answered(act, message, answered)
         elif tickets and debts:
             await apply_question_back(act, message, tickets)
+        if answered is not None and (message.round is not None or message.metadata):
+            from covey.services.negotiation_end import conclude  # here because most messages are part of none
+
+            await conclude(act, message, answered, self._ids, self._follow)
+        if policy.waits is not None and policy.waits > 0:
+            from covey.services.waits import begin_wait  # here because most messages are not waited for
+
+            await begin_wait(act, message, tickets, policy.waits, liveness)
         if unauthorized and await is_on(act.tx, TELL_UNAUTHORIZED):
             for agent in unauthorized:
                 await report_unauthorized(act, message, agent, self._ids, liveness)
         return receipt
+
+    async def _follow(self, act: Act, message: Message, answered: Message) -> Receipt | CoveyError:
+        """Accept what another message leads to by itself."""
+        return await self.accept(act, message, encode(message), SendPolicy(finishes=True), answered, [])
 
     async def _deliveries(
         self,

@@ -1,11 +1,13 @@
 """Asks: a question with a durable ticket; how it ends is a value, and it can be taken up again by the ticket."""
 
+from typing import Final
+
 from covey.core.address import EVERYONE
 from covey.core.delivery import WAITING, Delivery, Move
 from covey.core.draft import Draft
 from covey.core.errors import Invalid, NotYours, SessionUnknown
 from covey.core.identity import Identity
-from covey.core.ids import MessageId, TicketId, message_topic, ticket_id
+from covey.core.ids import MessageId, TicketId, Topic, inbox_topic, message_topic, session_inbox, ticket_id
 from covey.core.message import Kind, Message
 from covey.core.outcome import Outcome, OutcomeKind, settled_outcome
 from covey.core.ticket import Ticket
@@ -13,41 +15,65 @@ from covey.ports.clock import Clock
 from covey.ports.store import Store, Transaction
 from covey.services.act import Act, shift
 from covey.services.dialogue import known_ticket
+from covey.services.lately import Lately
 from covey.services.mail import Mail
 from covey.services.notices import is_notice_of
 from covey.services.recipients import SendPolicy
 from covey.services.waiting import Waiting
+from covey.services.waits import Waits
+
+KNOWN_AFTER: Final = 1.0
+"""Seconds. A look that takes no longer is not written down as a wait."""
 
 
 class Asks:
-    def __init__(self, store: Store, clock: Clock, mail: Mail, waiting: Waiting) -> None:
+    def __init__(self, store: Store, clock: Clock, mail: Mail, waiting: Waiting, waits: Waits, lately: Lately) -> None:
+        self._lately = lately
         self._store = store
         self._clock = clock
         self._mail = mail
+        self._waits = waits
         self._waiting = waiting
 
-    async def ask(self, draft: Draft, actor: Identity, policy: SendPolicy, timeout: float) -> Outcome:
-        """Send a request to one agent and wait for its answer."""
+    async def ask(
+        self, draft: Draft, actor: Identity, policy: SendPolicy, timeout: float, *, heeds_questions: bool = False
+    ) -> Outcome:
+        """Send a request to one agent and wait for its answer. With `heeds_questions` a question back ends the wait,
+        too: the ticket then awaits its answer."""
         if draft.kind is not Kind.REQUEST or not draft.expects_reply:
             raise Invalid("kind", str(draft.kind), "an ask is a request that expects a reply")
         if len(draft.to) > 1 or EVERYONE in draft.to:
             raise Invalid("recipients", len(draft.to), "an ask goes to one agent; send a request to several instead")
-        receipt = await self._mail.send(draft, actor, policy._replace(may_await_session=False))
+        waits = timeout if policy.waits is None else policy.waits
+        receipt = await self._mail.send(draft, actor, policy._replace(may_await_session=False, waits=waits))
         debtor = next((delivery.agent for delivery in receipt.deliveries), None)
         if debtor is None:  # the same id was sent before, to a session that nobody has registered yet
             raise SessionUnknown(f"of the recipient of {receipt.message_id}")
-        return await self.resume(ticket_id(receipt.message_id, debtor), actor, timeout)
+        # Who goes back and forth listens at its own inbox, where answers and questions come: always the same place, so
+        # that listening costs nothing from the second round on. What else ends an ask is seen at the next look.
+        place = inbox_topic(session_inbox(actor.session)) if heeds_questions and actor.session is not None else None
+        return await self._await(ticket_id(receipt.message_id, debtor), actor, timeout, heeds_questions, place)
 
-    async def resume(self, ticket: TicketId, actor: Identity, timeout: float) -> Outcome:
-        """Wait for the answer to an earlier question, also one that another process asked for the same agent."""
-        message_id = MessageId(ticket.partition("@")[0])
-
-        async def look() -> Ticket | None:
-            found = await self._ticket(ticket)
-            return found if settled_outcome(found) is not None else None
-
+    async def resume(
+        self, ticket: TicketId, actor: Identity, timeout: float, *, heeds_questions: bool = False
+    ) -> Outcome:
+        """Wait for the answer to an earlier question, also one that another process asked for the same agent. A wait
+        that would close a circle is WaitCircle."""
         await self._check_asker(ticket, actor)
-        settled = await self._waiting.until([message_topic(message_id)], look, timeout)
+        if timeout > KNOWN_AFTER and await self._look(ticket, heeds_questions) is None:
+            await self._waits.begin(ticket, actor, timeout)
+        return await self._await(ticket, actor, timeout, heeds_questions)
+
+    async def _look(self, ticket: TicketId, heeds_questions: bool) -> Ticket | None:
+        found = await self._ticket(ticket)
+        is_asked_back = heeds_questions and found.awaits is not None
+        return found if is_asked_back or settled_outcome(found) is not None else None
+
+    async def _await(
+        self, ticket: TicketId, actor: Identity, timeout: float, heeds_questions: bool, place: Topic | None = None
+    ) -> Outcome:
+        topics = [place or message_topic(MessageId(ticket.partition("@")[0]))]
+        settled = await self._waiting.until(topics, lambda: self._look(ticket, heeds_questions), timeout)
         return await self._outcome(settled or await self._ticket(ticket), actor)
 
     async def _ticket(self, ticket: TicketId) -> Ticket:
@@ -70,15 +96,18 @@ class Asks:
 
         async def operation(tx: Transaction) -> Message | None:
             act = Act(tx, actor, self._clock.now())
+            await tx.waits.remove(actor.agent, ticket.id)
             answer = await tx.messages.get(ticket.answer) if ticket.answer else None
-            for message in await tx.messages.thread(ticket.thread):
+            for message in await tx.messages.thread(ticket.thread) if ticket.trouble else [answer] if answer else ():
                 if message.id == ticket.answer or is_notice_of(message, ticket):
                     for copy in await tx.deliveries.of_message(message.id):
                         await _take(act, copy)
             return answer
 
         answer = await self._store.commit(operation)
-        return Outcome(kind, ticket, answer, reason=await self._reason(ticket))
+        if answer is not None:
+            self._lately.shown(actor.session, [(answer.sender.agent, answer.id)])
+        return Outcome(kind, ticket, answer, reason=await self._reason(ticket) if answer is None else "")
 
     async def _reason(self, ticket: Ticket) -> str:
         receipt = await self._mail.receipt(ticket.message_id)

@@ -1,5 +1,6 @@
 """Attachments: files become parts by their content, as they are when they are attached."""
 
+from covey.core.errors import BlobMissing
 from covey.core.parts import FilePart
 from covey.ports.blobs import Blobs
 from covey.ports.files import Files
@@ -15,6 +16,16 @@ class Attachments:
         loaded = await self._files.load(path)
         digest = await self._blobs.put(loaded.content)
         return FilePart(loaded.name, digest, len(loaded.content), media_type, loaded.path)
+
+    async def keep(self, name: str, content: bytes, media_type: str = "application/octet-stream") -> FilePart:
+        """Return a file part of bytes that are no file here."""
+        return FilePart(name, await self._blobs.put(content), len(content), media_type)
+
+    async def known(self, part: FilePart) -> FilePart:
+        """Return a file part whose content is there; BlobMissing where it is not."""
+        if not await self._blobs.has(part.digest):
+            raise BlobMissing(part.digest)
+        return part
 
     async def content(self, part: FilePart) -> bytes:
         """Return the bytes of a file part."""

@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import NamedTuple
 
 from covey.core.approval import requested
-from covey.core.attention import LeftOut, Letter, OtherAgent, Pending, Rank, TaskNote, Terms, check_terms
+from covey.core.attention import LeftOut, Letter, OtherAgent, Pending, Rank, TaskNote, Terms, WorkNote, check_terms
 from covey.core.attention_body import body_of
 from covey.core.attention_fit import fit_letters, fit_others
 from covey.core.attention_order import in_order, newest_states, rank_of
@@ -23,8 +23,10 @@ from covey.services.act import Act, shift
 from covey.services.claims import take_parked
 from covey.services.directory import AgentView, agents_now
 from covey.services.known import known_agent, known_message, own_session
+from covey.services.lately import Lately
 from covey.services.offers import make_offer, shown_states
 from covey.services.open_tasks import NO_TASKS, OpenTasks, fit_tasks, open_tasks, parked_copies
+from covey.services.pauses import is_paused
 from covey.services.task_moves import Desk
 from covey.services.upkeep import Upkeep
 from covey.services.waiting import Waiting
@@ -49,7 +51,10 @@ class Seen(NamedTuple):
 
 
 class Attention:
-    def __init__(self, store: Store, clock: Clock, desk: Desk, upkeep: Upkeep, waiting: Waiting) -> None:
+    def __init__(
+        self, store: Store, clock: Clock, desk: Desk, upkeep: Upkeep, waiting: Waiting, lately: Lately
+    ) -> None:
+        self._lately = lately
         self._store = store
         self._clock = clock
         self._desk = desk
@@ -97,7 +102,9 @@ class Attention:
             await make_offer(act, offer_id, session, taken, turn, wanted.presentation, wanted.lease)
             return choice.pending._replace(offer=offer_id)
 
-        return await self._store.commit(operation, is_long=True)
+        pending = await self._store.commit(operation, is_long=True)
+        self._lately.shown(actor.session, [(letter.sender.agent, letter.message_id) for letter in pending.letters])
+        return pending
 
     async def _look(self, actor: Identity, terms: Terms) -> Seen:
         async def operation(tx: Transaction) -> Seen:
@@ -138,7 +145,10 @@ async def _around(tx: Transaction, session: Session, views: Sequence[AgentView],
 async def _choose(
     tx: Transaction, session: Session, around: Pending, terms: Terms, now: datetime, tasks: Sequence[Task]
 ) -> Choice:
-    """Choose from a session's inbox, and from tasks that it can take, what fits the budget."""
+    """Choose from a session's inbox, and from tasks that it can take, what fits the budget. Who is paused is shown
+    nothing."""
+    if await is_paused(tx, session.agent):
+        return Choice(around._replace(letters=(), left_out=LeftOut()), (), ())
     waiting = [*await _waiting(tx, session.inbox), *await parked_copies(tx, tasks, now)]
     states = shown_states(terms.presentation)
     kept, outdated = newest_states([d for d in waiting if state_at(d, now) in states])
@@ -188,7 +198,18 @@ async def _letter(tx: Transaction, delivery: Delivery, rank: Rank, longest: int)
     task = None if about is None else await tx.tasks.get(about)
     note = None if task is None else task_note(task, message, is_taken=not delivery.is_parked)
     is_progress = note is not None and message.kind is Kind.UPDATE and note.state == TaskState.WORKING
-    return letter_of(delivery, message, rank, min(longest, PROGRESS_CHARS) if is_progress else longest, note)
+    letter = letter_of(delivery, message, rank, min(longest, PROGRESS_CHARS) if is_progress else longest, note)
+    return letter._replace(work=await _work(tx, message)) if message.kind is Kind.RESPONSE else letter
+
+
+async def _work(tx: Transaction, message: Message) -> WorkNote | None:
+    """Return what an answer tells of finished work."""
+    if not message.metadata and not message.subject:
+        return None
+    from covey.core.attention_work import about_run, work_note  # here because most answers tell of none
+
+    run_id = about_run(message)
+    return work_note(message, None if run_id is None else await tx.runs.get(run_id))
 
 
 def letter_of(delivery: Delivery, message: Message, rank: Rank, longest: int, task: TaskNote | None = None) -> Letter:

@@ -12,6 +12,7 @@ from covey.services.audit_books import Books
 from covey.services.audit_listings import agent_faults, inbox_faults, owed_faults, recent_faults, session_faults
 from covey.services.audit_messages import message_faults
 from covey.services.audit_pruned import pruned_faults
+from covey.services.audit_runs import run_faults
 from covey.services.audit_tasks import binding_faults, task_listing_faults
 
 PAGE: Final = 1000
@@ -27,6 +28,7 @@ LISTINGS: Final = (
     recent_faults,
     pruned_faults,
     binding_faults,
+    run_faults,
 )
 """What is looked at once all messages were."""
 

@@ -16,18 +16,19 @@ async def route_result(act: Act, update: Message, ids: Ids, liveness: Liveness) 
 
     It belongs into the transaction that finishes the task, and so happens once.
     """
-    channel = await _channel_of(act, update)
+    channel = await channel_of(act, update)
     if channel is None or any(address.value == channel.name for address in update.to):
         return None
     told = Told(channel.name, None, update.parts, update.task)
     return await tell_of(act, update, told, update.sender, ids, liveness)
 
 
-async def _channel_of(act: Act, update: Message) -> Agent | None:
-    if update.callback is None:
+async def channel_of(act: Act, message: Message) -> Agent | None:
+    """Return the channel that a message's callback names; None where it names none of the space."""
+    if message.callback is None:
         return None
     try:
-        name = parse_agent_name(update.callback.channel)
+        name = parse_agent_name(message.callback.channel)
     except Invalid:  # it names something outside the space
         return None
     agent = await act.tx.agents.get(name)

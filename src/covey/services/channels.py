@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Final, NamedTuple
 
-from covey.core.address import Address, AddressKind
+from covey.core.address import Address
 from covey.core.binding import OWN, Binding
 from covey.core.card import Agent, Card
 from covey.core.channel import (
@@ -17,22 +17,22 @@ from covey.core.channel import (
     setting_of,
 )
 from covey.core.draft import Draft
-from covey.core.errors import ChannelUnknown, ConversationUnbound, Invalid, SessionUnknown
+from covey.core.errors import ChannelUnknown, ConversationUnbound, Invalid
 from covey.core.event import Action
 from covey.core.identity import Identity
-from covey.core.ids import MessageId, SessionId, parked_inbox
+from covey.core.ids import MessageId, parked_inbox
 from covey.core.message import Callback, Kind
 from covey.core.names import AgentName
 from covey.core.parts import DataPart, Part, TextPart
 from covey.core.post import END_OF_TIME, PostMove, PostState, post_moved
 from covey.core.receipt import Receipt
 from covey.core.secret import hash_secret
-from covey.core.session_key import parse_session_key
 from covey.ports.clock import Clock
 from covey.ports.store import Store, Transaction
 from covey.services.act import Act, journal
+from covey.services.bindings import bind_conversation, known_binding, known_channel, unbind_conversation
 from covey.services.directory import check_free, enrol
-from covey.services.known import known_agent, known_message
+from covey.services.known import known_message
 from covey.services.mail import Mail
 from covey.services.posting import record
 from covey.services.recipients import SendPolicy
@@ -110,14 +110,14 @@ class Channels:
 
         async def operation(tx: Transaction) -> int:
             act = Act(tx, actor, self._clock.now())
-            agent = await _known_channel(tx, name)
+            agent = await known_channel(tx, name)
             await enrol(act, name, agent.card._replace(channel=False, quota=Card().quota))
             await tx.settings.put(setting_of(name), "")
             await tx.settings.put(private_setting_of(name), "")
             await journal(act, Action.SETTING_CHANGED, agent=name, setting=setting_of(name), value=None)
             for binding in await tx.bindings.all():
                 if binding.channel == name:
-                    await _unbind(act, binding)
+                    await unbind_conversation(act, binding)
             pending = 0
             while found := await tx.posts.find(name, PostState.PENDING, FAILED_SHOWN):
                 pending += len(found)
@@ -153,15 +153,7 @@ class Channels:
         stands for all that have no binding of their own."""
 
         async def operation(tx: Transaction) -> Binding:
-            act = Act(tx, actor, self._clock.now())
-            await _known_channel(tx, name)
-            target = await known_agent(tx, await _agent_of(tx, to))
-            if target.card.channel:
-                raise Invalid("recipient", to.value, "it is a channel itself")
-            binding = Binding(name, conversation, to, act.now)
-            await tx.bindings.put(binding)
-            await journal(act, Action.CHANNEL_BOUND, agent=name, conversation=conversation, to=to.value)
-            return binding
+            return await bind_conversation(Act(tx, actor, self._clock.now()), name, conversation, to)
 
         return await self._store.commit(operation)
 
@@ -169,10 +161,8 @@ class Channels:
         """Let go of a conversation; ConversationUnbound where it was not bound."""
 
         async def operation(tx: Transaction) -> Binding:
-            binding = await tx.bindings.get(name, conversation)
-            if binding is None:
-                raise ConversationUnbound(name, conversation)
-            await _unbind(Act(tx, actor, self._clock.now()), binding)
+            binding = await known_binding(tx, name, conversation)
+            await unbind_conversation(Act(tx, actor, self._clock.now()), binding)
             return binding
 
         return await self._store.commit(operation)
@@ -184,7 +174,7 @@ class Channels:
             raise Invalid("text", said.text, "say something")
 
         async def look(tx: Transaction) -> Binding | None:
-            await _known_channel(tx, said.channel)
+            await known_channel(tx, said.channel)
             if said.reply_to is not None:
                 return await _check_posted(tx, said, said.reply_to)
             bound = await tx.bindings.get(said.channel, said.conversation) or await tx.bindings.get(said.channel, OWN)
@@ -226,35 +216,6 @@ async def _view(tx: Transaction, agent: Agent, bindings: Sequence[Binding]) -> C
 
 async def _config(tx: Transaction, name: AgentName) -> ChannelConfig | None:
     return read_config(name, await tx.settings.get(setting_of(name)), await tx.settings.get(private_setting_of(name)))
-
-
-async def _known_channel(tx: Transaction, name: AgentName) -> Agent:
-    agent = await tx.agents.get(name)
-    if agent is None or not agent.card.channel:
-        raise ChannelUnknown(name)
-    return agent
-
-
-async def _unbind(act: Act, binding: Binding) -> None:
-    await act.tx.bindings.remove(binding.channel, binding.conversation)
-    await journal(
-        act,
-        Action.CHANNEL_UNBOUND,
-        agent=binding.channel,
-        conversation=binding.conversation,
-        to=binding.to.value,
-    )
-
-
-async def _agent_of(tx: Transaction, to: Address) -> AgentName:
-    if to.kind is AddressKind.KEY:
-        return parse_session_key(to.value).agent
-    if to.kind is AddressKind.AGENT:
-        return AgentName(to.value)
-    session = await tx.sessions.get(SessionId(to.value))
-    if session is None:
-        raise SessionUnknown(to.value)
-    return session.agent
 
 
 async def _check_posted(tx: Transaction, said: Said, answered: MessageId) -> None:

@@ -13,6 +13,7 @@ from covey.ports.presence import Liveness
 from covey.ports.store import Store, Transaction
 from covey.services.act import Act, journal, place
 from covey.services.known import known_agent, own_session
+from covey.services.pauses import check_not_paused
 from covey.services.presence import live_sessions
 from covey.services.steady import SteadyLiveness
 
@@ -31,6 +32,7 @@ class Claims:
             act = Act(tx, actor, self._clock.now())
             await live_sessions(act, actor.agent, SteadyLiveness(self._liveness))  # the dead give up what they had
             session = await own_session(tx, actor)
+            await check_not_paused(tx, session.agent)
             delivery = await task_delivery(act, message_id)
             if delivery.inbox == session.inbox:
                 return delivery

@@ -1,6 +1,6 @@
 """The directory: agents with their cards, sessions that join and leave, who is idle, busy or offline."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Final, NamedTuple
 
@@ -13,6 +13,7 @@ from covey.core.identity import Grade, Identity
 from covey.core.ids import SessionId
 from covey.core.limits import PRESENCE_LEASE
 from covey.core.names import RESERVED, AgentName, Label, automatic_name
+from covey.core.pause import WHOLE, Pause
 from covey.core.secret import hash_secret
 from covey.core.session import Activity, Holder, Session, SessionKind
 from covey.core.session_key import SessionKey, main_key
@@ -23,6 +24,7 @@ from covey.services.act import Act, journal
 from covey.services.early import take_up
 from covey.services.known import known_agent, own_session
 from covey.services.leases import renew
+from covey.services.pauses import pauses_of
 from covey.services.presence import Leftovers, adopt, end_session, is_live, live_sessions
 
 NEXT_AUTOMATIC_NAME = "next-automatic-name"
@@ -82,6 +84,8 @@ class AgentView(NamedTuple):
     registered_at: datetime
     last_seen_at: datetime | None
     current_tasks: tuple[str, ...] = ()
+    pause: Pause | None = None
+    """Why it takes and sends nothing, by itself or with the whole space."""
 
 
 class Directory:
@@ -250,7 +254,8 @@ class Directory:
             agent = await known_agent(tx, name)
             now = self._clock.now()
             live = [s for s in await tx.sessions.of_agent(name) if is_live(s, self._liveness, now)]
-            return view_of(agent, live, [task.id for task in await tx.tasks.held(name) if task.is_active])
+            view = view_of(agent, live, [task.id for task in await tx.tasks.held(name) if task.is_active])
+            return with_pause(view, await pauses_of(tx))
 
         return await self._store.read(operation)
 
@@ -279,6 +284,22 @@ class Directory:
 
         return await self._store.read(operation)
 
+    async def keyed(self, key: SessionKey) -> Session:
+        """Return the live session with a key, the bare main key meaning the oldest main one; SessionUnknown for none.
+        An agent that nobody knows is RecipientUnknown."""
+
+        async def operation(tx: Transaction) -> Session:
+            now = self._clock.now()
+            await known_agent(tx, key.agent)
+            live = [s for s in await tx.sessions.of_agent(key.agent) if is_live(s, self._liveness, now)]
+            is_bare = key == main_key(key.agent)
+            found = [session for session in live if session.key == key or (is_bare and session.key.is_main)]
+            if not found:
+                raise SessionUnknown(str(key))
+            return found[0]
+
+        return await self._store.read(operation)
+
     def _process(self, wish: JoinRequest) -> Holder:
         if wish.kind is SessionKind.ATTACHED:
             return self._liveness.hold()
@@ -300,7 +321,9 @@ async def agents_now(tx: Transaction, liveness: Liveness, now: datetime) -> Sequ
     for task in await tx.tasks.all_held():
         if task.is_active:
             tasks.setdefault(task.agent, []).append(task.id)
-    return [view_of(agent, sessions.get(agent.name, ()), tasks.get(agent.name, ())) for agent in await tx.agents.all()]
+    agents, paused = await tx.agents.all(), await pauses_of(tx)
+    views = [view_of(agent, sessions.get(agent.name, ()), tasks.get(agent.name, ())) for agent in agents]
+    return [with_pause(view, paused) for view in views] if paused else views
 
 
 def view_of(agent: Agent, sessions: Sequence[Session], tasks: Sequence[str] = ()) -> AgentView:
@@ -316,6 +339,12 @@ def view_of(agent: Agent, sessions: Sequence[Session], tasks: Sequence[str] = ()
         last_seen_at=max((session.seen_at for session in sessions), default=None),
         current_tasks=tuple(tasks),
     )
+
+
+def with_pause(view: AgentView, paused: Mapping[AgentName, Pause]) -> AgentView:
+    """Return an agent with its pause, or that of the whole space. People on a channel are never paused."""
+    pause = None if view.card.channel else paused.get(view.name) or paused.get(WHOLE)
+    return view._replace(pause=pause)
 
 
 def check_free(name: AgentName) -> None:

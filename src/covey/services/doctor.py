@@ -13,7 +13,9 @@ from covey.services.doctor_channels import ChannelsCheckup
 from covey.services.doctor_inboxes import InboxesCheckup
 from covey.services.doctor_journal import JournalCheckup
 from covey.services.doctor_offers import OffersCheckup
+from covey.services.doctor_runs import RunsCheckup
 from covey.services.doctor_sessions import SessionsCheckup
+from covey.services.doctor_storms import StormsCheckup
 from covey.services.doctor_tasks import TasksCheckup
 from covey.services.doctor_tickets import TicketsCheckup
 from covey.services.space import Ports
@@ -32,6 +34,8 @@ RECORD_AREAS: Final = (
     Area.INBOXES,
     Area.TICKETS,
     Area.TASKS,
+    Area.RUNS,
+    Area.STORMS,
     Area.CHANNELS,
     Area.JOURNAL,
 )
@@ -94,6 +98,8 @@ def record_checkups(ports: Ports) -> Sequence[Checkup]:
         InboxesCheckup(store, clock, liveness),
         TicketsCheckup(store, clock),
         TasksCheckup(store, clock, upkeep),
+        RunsCheckup(store, clock, upkeep),
+        StormsCheckup(store, clock, liveness),
         ChannelsCheckup(store, clock),
         JournalCheckup(Audit(store)),
     )

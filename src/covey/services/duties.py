@@ -17,6 +17,7 @@ from covey.services.act import Act
 from covey.services.claims import is_left, take_claim
 from covey.services.known import known_agent, known_message, own_session
 from covey.services.open_tasks import fit_tasks, not_allowed, open_tasks
+from covey.services.pauses import check_not_paused
 from covey.services.presence import give_up, live_sessions
 from covey.services.steady import SteadyLiveness
 from covey.services.task_moves import Desk, shift_task
@@ -34,6 +35,8 @@ class Duties:
         self._clock = clock
         self._desk = desk
         self._waiting = waiting
+        self._is_likely = False
+        """Whether something waits, as far as can be guessed."""
 
     async def next(
         self,
@@ -62,10 +65,13 @@ class Duties:
         async def is_there(tx: Transaction) -> bool:
             return bool(await open_tasks(tx, actor.agent, self._clock.now(), 1, attempts))
 
-        while await self._store.read(is_there):
+        # Where one was taken just now there are often more: then it is not asked first.
+        while self._is_likely or await self._store.read(is_there):
+            self._is_likely = False
             taken = await self._store.commit(lambda tx: self._claim_next(tx, actor, judge is None, starts, attempts))
             if taken is None:
                 return None
+            self._is_likely = True
             if judge is None or taken.task.state is not TaskState.PENDING:
                 return taken
             why_not = await judge(taken)
@@ -128,6 +134,7 @@ class Duties:
             task = await self._own(act, task_id)
             if task.state is not TaskState.PENDING:
                 raise IllegalMove("task", task.state, TaskMove.ACCEPT)
+            await check_not_paused(tx, task.agent)
             refused = await why_refused(act, task)
             if refused is not None:
                 return await shift_task(act, task, TaskMove.REJECT, self._desk, reason=refused)

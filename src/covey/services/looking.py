@@ -66,11 +66,22 @@ class Looking:
         return await self._store.read(operation, is_long=True)
 
     async def peek_inbox(
-        self, inbox: InboxId, wanted: InboxFilter | None = None, after: int = 0, limit: int = 1000
+        self,
+        inbox: InboxId,
+        wanted: InboxFilter | None = None,
+        after: int = 0,
+        limit: int = 1000,
+        *,
+        reader: AgentName | None = None,
     ) -> Sequence[Item]:
-        """Return what waits in one inbox after a seq."""
+        """Return what waits in one inbox after a seq; nothing while the agent that is to read it is paused."""
 
         async def operation(tx: "ports.Transaction") -> Sequence[Item]:
+            if reader is not None:
+                from covey.services.pauses import is_paused  # here because people look without being readers
+
+                if await is_paused(tx, reader):
+                    return ()
             return await self._items(tx, [inbox], wanted or InboxFilter(), after, limit)
 
         return await self._store.read(operation, is_long=limit > FEW)

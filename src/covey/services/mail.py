@@ -6,7 +6,16 @@ from typing import NamedTuple
 from covey.core.authority import check_sender
 from covey.core.delivery import WAITING, Delivery, DeliveryState, Move, state_at
 from covey.core.draft import Draft, compose
-from covey.core.errors import BlobMissing, CoveyError, DeliveryUnknown, IdReused, IllegalMove, MessagePruned, NotYours
+from covey.core.errors import (
+    BlobMissing,
+    CoveyError,
+    DeliveryUnknown,
+    IdReused,
+    IllegalMove,
+    MessagePruned,
+    NotFound,
+    NotYours,
+)
 from covey.core.evidence import EvidenceGrade
 from covey.core.identity import THE_SPACE, Grade, Identity
 from covey.core.ids import MessageId, message_topic, ticket_id
@@ -64,12 +73,13 @@ class Mail:
             if repeated is None:
                 raise
             return Sent(repeated, await self.message(repeated.message_id))
-        message = compose(draft, actor, draft.id or self._desk.ids.message_id(now), now, answered, relayed)
+        message_id = draft.id or self._desk.ids.message_id(now)
+        message = compose(draft, actor, message_id, now, answered, relayed, await self._led_by(draft))
         document = encode(message)
 
         evicted: list[Delivery] = []
 
-        async def operation(tx: Transaction) -> Receipt:
+        async def operation(tx: Transaction) -> Receipt | CoveyError:
             evicted.clear()  # it may be run more than once before it counts
             if draft.id is not None:
                 if (known := await tx.messages.get(draft.id)) is not None:
@@ -82,9 +92,18 @@ class Mail:
         if draft.kind is Kind.TASK:  # a task is somebody's: it can't wait for a session that nobody knows
             policy = policy._replace(may_await_session=False)
         receipt = await self._store.commit(operation)
+        if isinstance(receipt, CoveyError):
+            raise receipt
         for victim in evicted:
             warn("message %s was evicted from %s, which was full", victim.message_id, victim.inbox)
         return Sent(receipt, message)
+
+    async def _led_by(self, draft: Draft) -> Message | None:
+        """Return what made the sender speak; it is only a hint, so what was pruned meanwhile led to nothing."""
+        try:
+            return None if draft.led_by is None else await self.message(draft.led_by)
+        except NotFound:
+            return None
 
     async def receipt(self, message_id: MessageId) -> Receipt:
         """Return what has become of a message so far."""

@@ -5,6 +5,7 @@ always; so a change in another's name is known by its event, and is undone. Rule
 own name are the services', and stand in covey.core.authority like all others.
 """
 
+from collections.abc import Sequence
 from typing import TypeVar
 
 from covey.core.authority import check_as
@@ -12,15 +13,21 @@ from covey.core.errors import BeyondToken
 from covey.core.event import Event
 from covey.core.identity import THE_SPACE, Identity
 from covey.core.ids import Topic
+from covey.core.names import AgentName
+from covey.core.waits import Awaited, Wait
 from covey.ports.directory import Agents, Sessions, Settings, Tokens
 from covey.ports.journal import EventFilter, Journal
 from covey.ports.ledger import Deliveries, Inboxes, Messages, Offers, Tickets
 from covey.ports.posts import Bindings, Posts
 from covey.ports.pruning import Holdings, Pruned
+from covey.ports.runs import Runs
 from covey.ports.store import Capabilities, Operation, Store, Transaction
 from covey.ports.tasks import Tasks
+from covey.ports.trees import Trees
+from covey.ports.waits import Waits
 from covey.services.narrow_journal import NarrowJournal
 from covey.services.narrow_ledger import NarrowDeliveries, NarrowInboxes, NarrowMessages
+from covey.services.narrow_runs import NarrowRuns
 from covey.services.narrow_tasks import NarrowTasks
 from covey.services.narrow_tickets import NarrowTickets
 
@@ -107,12 +114,24 @@ class NarrowView(_Around):
         return NarrowTasks(self._tx, self._holder)
 
     @property
+    def runs(self) -> Runs:
+        return NarrowRuns(self._tx, self._holder)
+
+    @property
     def journal(self) -> Journal:
         return NarrowJournal(self._tx, self._holder)
 
     @property
     def offers(self) -> Offers:
         raise BeyondToken(self._holder.agent, "look through offers")
+
+    @property
+    def trees(self) -> Trees:
+        raise BeyondToken(self._holder.agent, "look through causal trees")
+
+    @property
+    def waits(self) -> Waits:
+        raise BeyondToken(self._holder.agent, "look through waits")
 
     @property
     def posts(self) -> Posts:
@@ -155,6 +174,14 @@ class _InOwnName(_Around):
         return self._tx.holdings
 
     @property
+    def trees(self) -> Trees:
+        return self._tx.trees
+
+    @property
+    def waits(self) -> Waits:
+        return _OwnWaits(self._tx.waits, self._holder)
+
+    @property
     def posts(self) -> Posts:
         return self._tx.posts
 
@@ -167,8 +194,34 @@ class _InOwnName(_Around):
         return self._tx.tasks
 
     @property
+    def runs(self) -> Runs:
+        return self._tx.runs
+
+    @property
     def journal(self) -> Journal:
         return _OwnEvents(self._tx.journal, self._holder)
+
+
+class _OwnWaits:
+    """They are no events, so that nothing else would tell in whose name they are."""
+
+    def __init__(self, waits: Waits, holder: Identity) -> None:
+        self._waits = waits
+        self._holder = holder
+
+    async def put(self, wait: Wait) -> None:
+        check_as(self._holder, wait.asker, "wait as")
+        await self._waits.put(wait)
+
+    async def remove(self, asker: AgentName, what: Awaited) -> None:
+        check_as(self._holder, asker, "wait as")
+        await self._waits.remove(asker, what)
+
+    async def of(self, asker: AgentName) -> Sequence[Wait]:
+        return await self._waits.of(asker)
+
+    async def all(self) -> Sequence[Wait]:
+        return await self._waits.all()
 
 
 class _OwnEvents:

@@ -10,6 +10,7 @@ from covey.core.message import Kind, Message, TaskRef
 from covey.core.names import AgentName
 from covey.core.parts import DataPart, Part, TextPart
 from covey.core.post import Post
+from covey.core.routing import stand_in
 from covey.core.ticket import Ticket, Trouble
 from covey.core.wire import encode
 from covey.ports.clock import Ids
@@ -77,46 +78,49 @@ async def tell_of(act: Act, about: Message, told: Told, sender: Identity, ids: I
     """File an update about a message and return it. It passes every rule and spends no hops. One about a task has no
     subject: an update of one task never takes the place of an update of another."""
     live = await live_sessions(act, told.agent, liveness)
-    inbox = next(
-        (session.inbox for session in live if session.id == told.session),
-        live[0].inbox if live else parked_inbox(told.agent),
-    )
-    update = Message(
-        id=ids.message_id(act.now),
-        kind=Kind.UPDATE,
-        sender=sender,
-        to=(Address(AddressKind.AGENT, told.agent),),
-        parts=told.parts,
-        created_at=act.now,
-        thread=about.thread,
-        root=about.root,
-        subject=None if told.task else about.subject,
-        scope=about.scope,
-        cause=about.id,
-        in_reply_to=about.id,
-        correlation_id=about.correlation_id if told.task else None,
-        hops_left=about.hops_left,
-        trace=about.trace,
-        task=told.task,
-        callback=about.callback if told.task else None,
-        traceparent=about.traceparent if told.task else None,
+    reader = next((session for session in live if session.id == told.session), stand_in(live))
+    inbox = parked_inbox(told.agent) if reader is None else reader.inbox
+    task = told.task
+    update = Message(  # by position: every move of every task comes by here
+        ids.message_id(act.now),
+        Kind.UPDATE,
+        sender,
+        (Address(AddressKind.AGENT, told.agent),),
+        told.parts,
+        act.now,
+        about.thread,
+        about.root,
+        None if task else about.subject,
+        about.scope,
+        None,
+        about.id,
+        about.id,
+        about.correlation_id if task else None,
+        False,
+        about.hops_left,
+        about.trace,
+        task,
+        about.callback if task else None,
+        traceparent=about.traceparent if task else None,
+        depth=about.depth + 1,
     )
     delivery = Delivery(
-        id=delivery_id(update.id, 1),
-        message_id=update.id,
-        inbox=inbox,
-        agent=told.agent,
-        state=DeliveryState.QUEUED,
-        kind=update.kind,
-        sender=sender.agent,
-        expects_reply=False,
-        updated_at=act.now,
-        number=await act.tx.agents.next_number(told.agent),
-        scope=update.scope,
-        subject=update.subject,
+        delivery_id(update.id, 1),
+        update.id,
+        inbox,
+        told.agent,
+        DeliveryState.QUEUED,
+        update.kind,
+        sender.agent,
+        False,
+        act.now,
+        0,
+        await act.tx.agents.next_number(told.agent),
+        update.scope,
+        update.subject,
     )
     await file(act._replace(actor=sender), update, encode(update), (delivery,), ())
-    agent = await act.tx.agents.get(told.agent)
+    agent = await act.tx.agents.get(told.agent) if reader is None else None  # nobody joins as a channel
     if agent is not None and agent.card.channel:
         from covey.services.posting import post_all  # here because most are not told through one
 

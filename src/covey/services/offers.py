@@ -19,7 +19,9 @@ from covey.ports.store import Store, Transaction
 from covey.services.act import Act, journal, shift
 from covey.services.claims import take_parked
 from covey.services.known import known_message, own_session
+from covey.services.lately import Lately
 from covey.services.open_tasks import fit_tasks, parked_copies
+from covey.services.pauses import is_paused
 from covey.services.task_moves import Desk
 from covey.services.upkeep import Upkeep
 
@@ -39,7 +41,8 @@ class Showing(NamedTuple):
 
 
 class Offers:
-    def __init__(self, store: Store, clock: Clock, desk: Desk, upkeep: Upkeep) -> None:
+    def __init__(self, store: Store, clock: Clock, desk: Desk, upkeep: Upkeep, lately: Lately) -> None:
+        self._lately = lately
         self._store = store
         self._clock = clock
         self._desk = desk
@@ -55,12 +58,15 @@ class Offers:
         wanted: Collection[DeliveryId] | None = None,
         lease: timedelta = OFFER_LEASE,
     ) -> Showing | None:
-        """Take what waits in the actor's inbox, oldest first, for one showing; None where there is nothing to show.
+        """Take what waits in the actor's inbox, oldest first, for one showing; None where there is nothing to show, or
+        the agent is paused.
         What another live offer of the session holds is left alone. Where there is room after that, tasks of the agent
         that no session has are taken too. `wanted` narrows the choice to deliveries of the inbox."""
 
         async def operation(tx: Transaction) -> Showing | None:
             session = await own_session(tx, actor)
+            if await is_paused(tx, session.agent):
+                return None
             act = Act(tx, actor, self._clock.now())
             await self._upkeep.mend_inbox(act, session.inbox)
             states = shown_states(presentation)
@@ -72,7 +78,10 @@ class Offers:
                 return None
             return await make_offer(act, self._desk.ids.offer_id(), session, chosen, turn, presentation, lease)
 
-        return await self._store.commit(operation)
+        showing = await self._store.commit(operation)
+        if showing is not None:
+            self._lately.shown(actor.session, [(i.message.sender.agent, i.message.id) for i in showing.items])
+        return showing
 
     async def _tasks(self, act: Act, session: Session, limit: int) -> Sequence[Delivery]:
         """Take tasks into the session, and return what hands them over."""

@@ -15,6 +15,7 @@ from covey.ports.store import Transaction
 from covey.services.act import Act
 from covey.services.claims import is_left
 from covey.services.known import known_message
+from covey.services.pauses import is_paused
 from covey.services.task_moves import Desk, shift_task
 
 
@@ -47,10 +48,11 @@ async def open_tasks(
     *,
     is_to_show: bool = False,
 ) -> OpenTasks:
-    """Return the first `limit` tasks that a session of the agent can take. It changes nothing. With `is_to_show` only
+    """Return the first `limit` tasks that a session of the agent can take. It changes nothing. One that is paused takes
+    none. With `is_to_show` only
     those whose message waits to be shown: somebody may have put it away."""
     known = await tx.agents.get(agent)
-    if known is None:
+    if known is None or await is_paused(tx, agent):
         return NO_TASKS
     found = _Found(tx, known, now, attempts, is_to_show)
     for task in await tx.tasks.left(agent, known.card.quota):

@@ -14,6 +14,10 @@ CLOSED_ROSTER: Final = "closed-roster"
 TELL_UNAUTHORIZED: Final = "tell-unauthorized"
 """A sender that a recipient does not take mail from is told so in its inbox, not only in its receipt."""
 
+PAUSED: Final = "paused"
+"""What is paused, as one value for all agents and the space: so looking costs those little who are not. Empty or absent
+where nothing is."""
+
 
 class Policies:
     def __init__(self, store: Store, clock: Clock) -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 
+from covey.core.binding import OWN
 from covey.core.delivery import Delivery, DeliveryState
 from covey.core.event import Action
 from covey.core.ids import inbox_topic, parked_inbox
@@ -16,9 +17,17 @@ async def post_all(act: Act, message: Message, answered: Message | None, deliver
     for delivery in deliveries:
         if delivery.agent is None or delivery.state is not DeliveryState.QUEUED:
             continue
-        conversation = conversation_of(delivery.agent, message, answered)
+        conversation = conversation_of(delivery.agent, message, answered) or await _thread_of(act, message, delivery)
         waits = await act.tx.posts.head(delivery.agent, conversation) is not None
         await act.tx.posts.put(new_post(delivery.id, delivery.agent, conversation, message, act.now, waits=waits))
+
+
+async def _thread_of(act: Act, message: Message, delivery: Delivery) -> str:
+    """Return the conversation of a channel that the sender of a message is bound to, where it is somebody's child; else
+    the channel's own."""
+    run = None if message.sender.session is None else await act.tx.runs.of_session(message.sender.session)
+    thread = None if run is None else run.thread
+    return OWN if thread is None or thread.channel != delivery.agent else thread.session_id
 
 
 async def let_next(act: Act, channel: AgentName, conversation: str) -> None:

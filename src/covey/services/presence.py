@@ -18,6 +18,7 @@ from covey.core.identity import THE_SPACE
 from covey.core.ids import InboxId, is_parked, parked_inbox
 from covey.core.message import Kind
 from covey.core.names import AgentName
+from covey.core.routing import stand_in
 from covey.core.session import Session, SessionKind, lease_holds
 from covey.ports.presence import Liveness
 from covey.services.act import Act, journal, place, shift
@@ -74,6 +75,10 @@ async def end_session(act: Act, session: Session, reason: str, siblings: Sequenc
         await act.tx.offers.put(offer._replace(ended_at=act.now, end_reason=reason))
         await journal(act, Action.OFFER_ENDED, agent=session.agent, offer=offer.id, reason=reason)
     await release_tasks(act, session)
+    if not session.key.is_main:
+        from covey.services.run_moves import lose_run  # here because most sessions are nobody's children
+
+        await lose_run(act, session, reason)
     while leftover := await act.tx.inboxes.waiting(session.inbox, WAITING):
         for delivery in leftover:
             target = await give_up(act, delivery, session.agent, siblings)
@@ -85,8 +90,8 @@ async def end_session(act: Act, session: Session, reason: str, siblings: Sequenc
 async def give_up(act: Act, delivery: Delivery, agent: AgentName, siblings: Sequence[Session]) -> InboxId | None:
     """Hand on one delivery of a session of the agent's that is over, and return to which inbox. Whoever has had the
     message already does not get it a second time: None."""
-    is_left = not siblings or is_claimable(delivery)
-    target = parked_inbox(agent) if is_left else siblings[0].inbox
+    heir = stand_in(siblings)
+    target = parked_inbox(agent) if heir is None or is_claimable(delivery) else heir.inbox
     if await _has_copy(act, delivery, {target, *(sibling.inbox for sibling in siblings)}):
         await shift(act, delivery, Move.SETTLE, SIBLING_HOLDS_IT if siblings else SIBLING_LEFT_IT)
         return None
@@ -106,7 +111,9 @@ async def _has_copy(act: Act, delivery: Delivery, inboxes: Collection[InboxId]) 
 
 async def adopt(act: Act, session: Session) -> int:
     """Give a session that joins all mail that is parked with its agent, in its order; return how much. Tasks stay: they
-    are claimed one by one."""
+    are claimed one by one. A child has come for its own task, and leaves it all."""
+    if not session.key.is_main:
+        return 0
     adopted = 0
     after = 0
     while parked := await act.tx.inboxes.waiting(parked_inbox(session.agent), {DeliveryState.QUEUED}, after):

@@ -13,6 +13,7 @@ from covey.core.identity import Identity
 from covey.core.ids import MessageId
 from covey.core.names import Scope
 from covey.core.pruning import ThreadState, fingerprint
+from covey.core.storm import lifted
 from covey.ports.blobs import BlobUpkeep
 from covey.ports.checkup import Tell
 from covey.ports.clock import Clock
@@ -63,8 +64,8 @@ class Prune:
         return await survey(self._store, wanted)
 
     async def prune(self, wanted: Wanted, actor: Identity, tell: Tell) -> Outcome:
-        """Remove what is closed and old, then what nothing refers to any more: offers, words of the search, blobs, and
-        pages of the disk."""
+        """Remove what is closed and old, then what nothing refers to any more: offers, causal trees that grow no
+        longer, words of the search, blobs, and pages of the disk."""
         await self._upkeep.tend()
         bytes_before = await self._pages.size()
         found = await survey(self._store, wanted)
@@ -81,6 +82,9 @@ class Prune:
                     removed = _sum(removed, some)
                     tell(removed.messages, found.messages)
         removed = _sum(removed, await self._remove_offers(actor))
+        await self._store.commit(lambda tx: _let_go_of_stopped(tx, wanted.before), is_long=True)
+        while await self._store.commit(lambda tx: tx.trees.forget(wanted.before, EVENTS), is_long=True):
+            tell(removed.messages, found.messages)
         await self._search.forget()
         blobs = await self._remove_blobs()
         while await self._pages.give_back(PAGES):
@@ -177,6 +181,14 @@ async def _bury(act: Act, scope: Scope | None, ids: Sequence[MessageId], removed
         last=max(ids, default=None),
         ids=fingerprint(ids) if ids else None,
     )
+
+
+async def _let_go_of_stopped(tx: Transaction, before: datetime) -> None:
+    """Let causal trees be forgotten that were stopped, have been quiet since, and whose beginning is gone: nobody could
+    look at them any more."""
+    for tree in await tx.trees.stopped():
+        if tree.updated_at < before and await tx.pruned.has(tree.root):
+            await tx.trees.put(lifted(tree, tree.updated_at))
 
 
 async def _last(tx: Transaction) -> int:

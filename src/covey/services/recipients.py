@@ -11,7 +11,7 @@ from covey.core.errors import RecipientUnknown, SessionUnknown
 from covey.core.event import Action
 from covey.core.ids import SessionId
 from covey.core.names import OPERATOR, SPACE, AgentName
-from covey.core.routing import Recipient, WhenOffline
+from covey.core.routing import Recipient, WhenOffline, stand_in
 from covey.core.session import Session
 from covey.core.session_key import SessionKey, parse_session_key
 from covey.core.similar import closest
@@ -38,6 +38,13 @@ class SendPolicy(NamedTuple):
     """Mail for a session id that nobody has registered waits for it, for a while: the peers policy."""
     closes: bool = False
     """A reply closes the ticket in the same step, instead of leaving it to be archived."""
+    waits: float | None = None
+    """How many seconds the sender waits for what comes of it and does nothing else; None leaves it to who waits, and 0
+    says that the sender answers others meanwhile."""
+    spawns: bool = False
+    """It is the first prompt of a child, which counts as one in its causal tree."""
+    finishes: bool = False
+    """It brings to an end what its sender has in hand, which a pause does not keep it from."""
 
 
 class Unregistered(NamedTuple):
@@ -79,12 +86,17 @@ async def _resolve(
     if address.kind is AddressKind.AGENT:
         name = AgentName(address.value)
         agent = await act.tx.agents.get(name) or await _newcomer(act, name, policy)
-        return (Recipient(agent.name, agent.card, await live_sessions(act, agent.name, liveness)),)
+        return (Recipient(agent.name, agent.card, _meant(await live_sessions(act, agent.name, liveness))),)
     if address.kind is AddressKind.EVERYONE:
         return await _everyone(act, sender, liveness)
     if address.kind is AddressKind.KEY:
         return (await _by_key(act, parse_session_key(address.value), policy, liveness),)
     return (await _by_id(act, SessionId(address.value), policy, liveness),)
+
+
+def _meant(live: Sequence[Session]) -> Sequence[Session]:
+    """Return whom an agent's name means: its main sessions; its children only where there is no other."""
+    return [session for session in live if session.key.is_main] or live
 
 
 async def _newcomer(act: Act, name: AgentName, policy: SendPolicy) -> Agent:
@@ -140,6 +152,7 @@ async def _by_id(act: Act, session_id: SessionId, policy: SendPolicy, liveness: 
 
 
 def _heir(live: Sequence[Session], policy: SendPolicy) -> Sequence[Session]:
-    """Return who gets what is sent to a session that has ended: the sibling that got what it left. With none, it is
-    parked."""
-    return live[:1] if policy.when_offline is WhenOffline.PARK else ()
+    """Return who gets what is sent to a session that has ended: the main session that got what it left. With none, it
+    is parked."""
+    heir = stand_in(live) if policy.when_offline is WhenOffline.PARK else None
+    return () if heir is None else (heir,)

@@ -1,5 +1,6 @@
 """All services of one space, joined. Each is made, and its module loaded, when it is first used."""
 
+from collections.abc import Callable
 from typing import Protocol
 
 from covey import ports
@@ -41,11 +42,21 @@ class Services:
     imports, and no annotations on what stands below: the types are inferred.
     """
 
-    def __init__(self, ports: Ports, recheck: float = RECHECK_SECONDS, holder: Identity | None = None) -> None:
+    def __init__(
+        self,
+        ports: Ports,
+        recheck: float = RECHECK_SECONDS,
+        holder: Identity | None = None,
+        launching: "Callable[[Services], ports.Launching] | None" = None,
+        whole: "Services | None" = None,
+    ) -> None:
         self._ports = ports
         self._recheck = recheck
         self._holder = holder
         """Whose token these services are narrowed to."""
+        self._launch = launching
+        """Makes what watches over children; None where this program can't have any."""
+        self._whole = whole or self
 
     def narrowed_to(self, holder: Identity) -> "Services":
         """Return these services as a surface gives them to whoever showed a token. An agent's token narrows them: what
@@ -56,7 +67,7 @@ class Services:
             return self
         from covey.services.narrow_ports import NarrowPorts
 
-        return Services(NarrowPorts(self._ports, holder), self._recheck, holder)
+        return Services(NarrowPorts(self._ports, holder), self._recheck, holder, whole=self._whole)
 
     def _check_whole(self, action: str) -> None:
         if self._holder is not None:
@@ -76,7 +87,7 @@ class Services:
     def asks(self):
         from covey.services.asks import Asks
 
-        return Asks(self._ports.store, self.clock, self.mail, self.waiting)
+        return Asks(self._ports.store, self.clock, self.mail, self.waiting, self.waits, self.lately)
 
     @late
     def attachments(self):
@@ -88,7 +99,7 @@ class Services:
     def attention(self):
         from covey.services.attention import Attention
 
-        return Attention(self._ports.store, self.clock, self._desk, self.upkeep, self.waiting)
+        return Attention(self._ports.store, self.clock, self._desk, self.upkeep, self.waiting, self.lately)
 
     @late
     def audit(self):
@@ -160,6 +171,11 @@ class Services:
         return Imports(self._ports.store, self._ports.blobs, self.clock, self._ports.liveness)
 
     @late
+    def launching(self) -> "ports.Launching | None":
+        """What watches over the children of this process."""
+        return None if self._launch is None else self._launch(self)
+
+    @late
     def looking(self):
         from covey.services.looking import Looking
 
@@ -174,10 +190,29 @@ class Services:
         return Mail(self._ports.store, self.clock, self._desk, self._ports.blobs, acceptance, self.waiting)
 
     @late
+    def negotiations(self):
+        from covey.services.negotiation import Negotiations
+
+        return Negotiations(self._ports.store, self.clock, self.mail, self.asks, self.lately)
+
+    @late
     def offers(self):
         from covey.services.offers import Offers
 
-        return Offers(self._ports.store, self.clock, self._desk, self.upkeep)
+        return Offers(self._ports.store, self.clock, self._desk, self.upkeep, self.lately)
+
+    @late
+    def lately(self):
+        from covey.services.lately import Lately
+
+        return Lately(self.clock)
+
+    @late
+    def pauses(self):
+        from covey.services.pauses import Pauses
+
+        self._check_whole("see and change what is paused")
+        return Pauses(self._ports.store, self.clock)
 
     @late
     def policies(self):
@@ -200,6 +235,47 @@ class Services:
         return Prune(self._ports.store, self.clock, self.upkeep, self._ports.search, blobs, pages)
 
     @late
+    def runs(self):
+        from covey.services.runs import Runs
+
+        return Runs(self._ports.store, self.clock, self._ports.liveness)
+
+    @late
+    def spawning(self):
+        from covey.services.spawning import Spawning
+
+        # A child of another agent acts in that agent's name from its first moment. So what holds is not the narrow
+        # store, but the permission that is the first stage; and the holder can start children of its own alone.
+        whole = self._whole
+        return Spawning(
+            whole._ports.store,
+            self.clock,
+            whole._desk,
+            whole.directory,
+            self.attachments,
+            whole.asks,
+            whole.waiting,
+            whole.supervision,
+            lambda: whole.launching,
+            self._ports.store,
+            self._holder,
+        )
+
+    @late
+    def supervision(self):
+        from covey.services.supervision import Supervision
+
+        self._check_whole("watch over children")
+        return Supervision(self._ports.store, self.clock, self._desk, self.offers, self.waiting)
+
+    @late
+    def storms(self):
+        from covey.services.storms import Storms
+
+        self._check_whole("see and stop storms")
+        return Storms(self._ports.store, self.clock)
+
+    @late
     def tasks(self):
         from covey.services.tasks import Tasks
 
@@ -215,10 +291,20 @@ class Services:
     def upkeep(self):
         from covey.services.upkeep import Upkeep
 
-        return Upkeep(self._ports.store, self.clock, self._ports.ids, self._ports.liveness)
+        sweep = None if self._launch is None else self._sweep
+        return Upkeep(self._ports.store, self.clock, self._ports.ids, self._ports.liveness, sweep)
+
+    async def _sweep(self) -> int:
+        return 0 if self.launching is None else await self.supervision.sweep(self.launching)
 
     @late
     def waiting(self):
         from covey.services.waiting import Waiting
 
         return Waiting(self._ports.wakeups, self.clock, self.upkeep.tend, self._recheck)
+
+    @late
+    def waits(self):
+        from covey.services.waits import Waits
+
+        return Waits(self._ports.store, self.clock, self._ports.liveness)

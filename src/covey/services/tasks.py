@@ -145,6 +145,7 @@ async def known_task(tx: Transaction, task_id: MessageId) -> Task:
 
 async def _collect(act: Act, view: TaskView) -> None:
     """Settle the updates of a task that its delegator has been given another way."""
+    await act.tx.waits.remove(act.actor.agent, view.task.id)
     for message in await act.tx.messages.thread(view.message.thread):
         if message.kind is Kind.UPDATE and message.task is not None and message.task.id == view.task.id:
             for copy in await act.tx.deliveries.of_message(message.id):

@@ -9,6 +9,7 @@ from covey.core.ids import MessageId
 from covey.core.offer import Offer
 from covey.core.portable import Blob, FiledMessage, NumberedAgent, PrunedMessages, Record, Setting
 from covey.core.post import Post, PostState
+from covey.core.run import Run
 from covey.core.session import Session
 from covey.core.task import Task
 from covey.core.ticket import Ticket
@@ -17,6 +18,7 @@ from covey.core.wire import encode
 from covey.ports.store import Transaction
 from covey.services.act import Act, journal
 from covey.services.presence import end_session
+from covey.services.run_moves import lose_run
 from covey.services.task_release import release_task
 
 LEFT_BEHIND = "its process stayed where it was exported"
@@ -61,6 +63,8 @@ async def apply(act: Act, record: Record, offsets: Offsets) -> None:
                 await act.tx.bindings.put(record)
         case Post():
             await _post(act, record)
+        case Run():
+            await _run(act, record)
         case Blob():
             pass
 
@@ -131,3 +135,12 @@ async def _post(act: Act, post: Post) -> None:
         head = await act.tx.posts.head(post.channel, post.conversation)
         post = post._replace(next_at=post.next_at or act.now if head is None else None)
     await act.tx.posts.put(post)
+
+
+async def _run(act: Act, run: Run) -> None:
+    """Add a run. One that had not ended is lost: its program and whoever watched over it stayed where they were. Its
+    parent is told by whoever tends the space next."""
+    await act.tx.runs.put(run)
+    session = await act.tx.sessions.get(run.session)
+    if not run.has_ended and session is not None:
+        await lose_run(act._replace(actor=THE_SPACE), session, LEFT_BEHIND)

@@ -108,6 +108,8 @@ class Export:
             yield binding
         async for post in _all(view.posts):
             yield post
+        async for run in _all(view.runs):
+            yield run
 
     async def _messages(self) -> AsyncIterator[Blob | FiledMessage]:
         """Go through the messages, each after the contents of its files, each content once."""

@@ -1,5 +1,6 @@
 """Upkeep: writing down what time has done. Anyone who is active in a space does it; the cost follows what is due."""
 
+from collections.abc import Awaitable, Callable
 from typing import Final, NamedTuple
 
 from covey.core.delivery import WAITING, Delivery, DeliveryState, Move, state_at
@@ -27,18 +28,29 @@ class Tended(NamedTuple):
     sessions_ended: int
     tasks: int
     """How many were past their deadlines, or abandoned and untold."""
+    runs: int = 0
+    """How many were lost and untold, or had left something."""
 
 
 class Upkeep:
-    def __init__(self, store: Store, clock: Clock, ids: Ids, liveness: Liveness) -> None:
+    def __init__(
+        self,
+        store: Store,
+        clock: Clock,
+        ids: Ids,
+        liveness: Liveness,
+        sweep: Callable[[], Awaitable[int]] | None = None,
+    ) -> None:
         self._store = store
         self._clock = clock
         self._ids = ids
         self._liveness = liveness
+        self._sweep = sweep
+        """Clears up after children whose processes were killed; None where this program can't."""
 
     async def tend(self) -> Tended:
-        """End dead sessions, return lapsed offers, expire what is out of date, tell of abandoned tasks. Writes only
-        where there is something to do."""
+        """End dead sessions, return lapsed offers, expire what is out of date, tell of abandoned tasks and of children
+        that are lost. Writes only where there is something to do."""
         ended = await self._end_dead_sessions()
         lapsed = 0
         while (batch := await self._lapse_batch()) > 0:
@@ -46,7 +58,12 @@ class Upkeep:
         tasks = 0
         while (batch := await self._task_batch()) > 0:
             tasks += batch
-        return Tended(lapsed, ended, tasks)
+        runs = 0
+        while (batch := await self._run_batch()) > 0:
+            runs += batch
+        if self._sweep is not None:
+            runs += await self._sweep()
+        return Tended(lapsed, ended, tasks, runs)
 
     async def mend_inbox(self, act: Act, inbox: InboxId) -> None:
         """Do the same for one inbox, within a transaction that is about to use it."""
@@ -91,6 +108,17 @@ class Upkeep:
         async def operation(tx: Transaction) -> int:
             act = Act(tx, THE_SPACE, self._clock.now())
             return await mend_tasks(act, BATCH, Desk(self._ids, self._liveness))
+
+        return await self._store.commit(operation, is_long=True) if await self._store.read(look) else 0
+
+    async def _run_batch(self) -> int:
+        async def look(tx: Transaction) -> bool:
+            return bool(await tx.runs.untold(1))
+
+        async def operation(tx: Transaction) -> int:
+            from covey.services.run_ending import mend_runs  # here because most spaces never need it
+
+            return await mend_runs(Act(tx, THE_SPACE, self._clock.now()), BATCH, Desk(self._ids, self._liveness))
 
         return await self._store.commit(operation, is_long=True) if await self._store.read(look) else 0
 

@@ -6,7 +6,9 @@ from typing import TypeVar, cast
 from covey.core.ids import Topic
 from covey.ports.store import Transaction
 
-WRITES = frozenset({"add", "append", "next_number", "place", "put", "remember", "remove", "remove_offers", "sweep"})
+WRITES = frozenset(
+    {"add", "append", "forget", "next_number", "place", "put", "remember", "remove", "remove_offers", "sweep"}
+)
 """The methods of all tables that write."""
 
 Table = TypeVar("Table")
@@ -47,6 +49,9 @@ class CountingTransaction:
         self.offers = counting(transaction.offers)
         self.tickets = counting(transaction.tickets)
         self.tasks = counting(transaction.tasks)
+        self.runs = counting(transaction.runs)
+        self.trees = counting(transaction.trees)
+        self.waits = counting(transaction.waits)
         self.posts = counting(transaction.posts)
         self.bindings = counting(transaction.bindings)
         self.journal = counting(transaction.journal)

@@ -11,11 +11,14 @@ from covey.testing.records import (
     a_delivery,
     a_message,
     a_post,
+    a_run,
     a_session,
     a_session_id,
     a_task,
     a_ticket,
     a_token,
+    a_tree,
+    a_wait,
     an_agent,
     an_event,
     an_offer,
@@ -36,6 +39,9 @@ async def write_everything(transaction: Transaction) -> None:
     await transaction.offers.put(an_offer())
     await transaction.tickets.put(a_ticket())
     await transaction.tasks.put(a_task())
+    await transaction.runs.put(a_run())
+    await transaction.trees.put(a_tree())
+    await transaction.waits.put(a_wait())
     await transaction.posts.put(a_post())
     await transaction.bindings.put(a_binding())
     await transaction.journal.append(an_event())
@@ -54,6 +60,9 @@ async def read_everything(transaction: Transaction) -> Sequence[object]:
         await transaction.offers.get(an_offer().id),
         await transaction.tickets.get(a_ticket().id),
         await transaction.tasks.get(a_task().id),
+        await transaction.runs.get(a_run().id),
+        await transaction.trees.get(a_tree().root),
+        *await transaction.waits.of(a_wait().asker),
         await transaction.posts.get(a_post().id),
         await transaction.bindings.get(a_binding().channel, a_binding().conversation),
         *await transaction.journal.read(0, 10),
@@ -61,5 +70,5 @@ async def read_everything(transaction: Transaction) -> Sequence[object]:
     return tuple(record for record in found if record is not None)
 
 
-EVERYTHING = 13
+EVERYTHING = 16
 """How many records `read_everything` returns where all of it is there."""

@@ -28,11 +28,14 @@ from covey.core.names import AgentName, Label, Scope, Subject
 from covey.core.offer import Offer
 from covey.core.parts import TextPart
 from covey.core.post import Post, PostState
+from covey.core.run import LauncherKind, Run, RunId, RunMode, RunState
 from covey.core.session import Holder, Session, SessionKind
 from covey.core.session_key import SessionKey, main_key
+from covey.core.storm import Tree
 from covey.core.task import FINISHED, Task, TaskState
 from covey.core.ticket import Ticket, TicketState
 from covey.core.token import Token
+from covey.core.waits import Wait
 from covey.testing.ids import numbered_uuid
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
@@ -238,6 +241,41 @@ def an_event(
     )
 
 
+def a_run_id(n: int = 1) -> RunId:
+    """Return the id of the `n`-th run."""
+    return RunId(numbered_uuid(1000 + n))
+
+
+def a_run(
+    n: int = 1,
+    *,
+    agent: str = "bob",
+    parent: int | None = 1,
+    parent_agent: str = "alice",
+    state: RunState = RunState.RUNNING,
+    folder: str | None = None,
+    is_told: bool = True,
+) -> Run:
+    """Return the `n`-th run, a child of bob's that alice's session has started."""
+    session = a_session_id(100 + n)
+    run = Run(
+        id=a_run_id(n),
+        session=session,
+        key=main_key(AgentName(agent)).child(session),
+        agent=AgentName(agent),
+        parent_agent=AgentName(parent_agent),
+        request=a_message_id(n),
+        mode=RunMode.RUN,
+        launcher=LauncherKind.COMMAND,
+        state=state,
+        started_at=START,
+        parent=None if parent is None else a_session_id(parent),
+        folder=folder,
+        is_told=is_told,
+    )
+    return run._replace(ended_at=at(9)) if run.has_ended else run
+
+
 def a_post(
     n: int = 1,
     *,
@@ -265,6 +303,16 @@ def a_post(
 def a_binding(conversation: str = "c-1", *, channel: str = "ops", to: str = "bob") -> Binding:
     """Return the binding of a conversation to bob."""
     return Binding(AgentName(channel), conversation, parse_address(to), START)
+
+
+def a_tree(n: int = 1, *, grew_at: datetime = START) -> Tree:
+    """Return what the `n`-th message has led to: as many messages, in one chain."""
+    return Tree(a_message_id(n), START, grew_at, messages=n + 1, depth=n)
+
+
+def a_wait(n: int = 1, *, asker: str = "alice") -> Wait:
+    """Return alice's wait for the answer to the `n`-th message."""
+    return Wait(AgentName(asker), a_ticket(n).id, a_session_id(n), at(n), at(60 + n))
 
 
 def a_token(n: int = 1, *, agent: str = "bob", created_at: datetime = START) -> Token:

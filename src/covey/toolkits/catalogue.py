@@ -17,6 +17,9 @@ HOMES: Final[Mapping[str, str]] = {
     "dialogue": "covey.toolkits.dialogue",
     "broadcast": "covey.toolkits.broadcast",
     "mailbox": "covey.toolkits.mailbox",
+    "sessions": "covey.toolkits.sessions",
+    "coordinator": "covey.toolkits.coordinator",
+    "worker": "covey.toolkits.worker",
 }
 """Where each toolkit lives: a package whose TOOLKIT it is."""
 
@@ -34,7 +37,7 @@ def toolkit(names: str | Sequence[str] = DEFAULT) -> Toolkit:
 def merged(toolkits: Sequence[Toolkit]) -> Toolkit:
     """Return several toolkits as one. What any of them shows until it is handled, all show so; an inbox is limited only
     where all agree on its limit; the first one says how to read more and how to answer, and the first one that has a
-    way to deal with tasks says how."""
+    way to deal with tasks, or with workers, says how."""
     first, *others = toolkits
     if not others:
         return first
@@ -47,7 +50,10 @@ def merged(toolkits: Sequence[Toolkit]) -> Toolkit:
         tools=tuple(tool for kit in toolkits for tool in kit.tools),
         presentation=Presentation.UNTIL_HANDLED if keeps else Presentation.ONCE,
         capacity=first.capacity if len({kit.capacity for kit in toolkits}) == 1 else None,
-        ways=first.ways._replace(task=next((kit.ways.task for kit in toolkits if kit.ways.task), "")),
+        ways=first.ways._replace(
+            task=next((kit.ways.task for kit in toolkits if kit.ways.task), ""),
+            worker=next((kit.ways.worker for kit in toolkits if kit.ways.worker), ""),
+        ),
     )
 
 

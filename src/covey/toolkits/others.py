@@ -13,6 +13,11 @@ async def other_agent(caller: Caller, written: str, what: str) -> AgentName:
     name = written.strip()
     if name == caller.identity.agent:
         raise Invalid(what, name, "that is you; name another agent")
+    return await check_known(caller, name)
+
+
+async def check_known(caller: Caller, name: str) -> AgentName:
+    """Return an agent; who is not known is RecipientUnknown with the closest names."""
     known = await caller.services.directory.names()
     if name not in known:
         raise RecipientUnknown(

@@ -22,6 +22,7 @@ class ShowingOptions(TypedDict):
     answer: str
     decide: str
     task: str
+    worker: str
 
 
 class Toolbox:
@@ -52,6 +53,7 @@ class Toolbox:
             "answer": ways.answer,
             "decide": ways.decide,
             "task": ways.task,
+            "worker": ways.worker,
         }
 
     def schemas(self, form: str = DEFAULT_FORMAT) -> list[Mapping[str, Json]]:

@@ -1,4 +1,4 @@
-"""What a connection remembers of agents and sessions, while other processes write."""
+"""What a connection remembers of agents, sessions and settings, while other processes write."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,7 +10,7 @@ from covey.core.card import Agent, Card
 from covey.core.drive import finish
 from covey.core.names import AgentName
 from covey.ports.store import Transaction
-from covey.testing.records import START
+from covey.testing.records import START, a_token
 
 CODER = AgentName("coder")
 
@@ -40,20 +40,41 @@ def get(store: SqliteStore) -> Agent | None:
     return finish(store.commit(operation))
 
 
-def set_mood(store: SqliteStore) -> None:
+def set_mood(store: SqliteStore, mood: str, *, fails: bool = False) -> None:
     async def operation(tx: Transaction) -> None:
-        await tx.settings.put("mood", "calm")
+        await tx.settings.put("mood", mood)
+        if fails:
+            raise LookupError
 
     finish(store.commit(operation))
+
+
+def mood(store: SqliteStore) -> str | None:
+    return finish(store.read(lambda tx: tx.settings.get("mood")))
+
+
+def write(store: SqliteStore, n: int) -> None:
+    finish(store.commit(lambda tx: tx.tokens.put(a_token(n))))
 
 
 def test_an_agent_is_remembered_while_others_change_something_else(stores: tuple[SqliteStore, SqliteStore]) -> None:
     ours, theirs = stores
     put(ours, "writes code")
-    set_mood(theirs)
+    write(theirs, 1)
     seen = get(ours)
-    set_mood(theirs)
+    write(theirs, 2)
     assert get(ours) is seen
+
+
+def test_a_setting_that_another_process_changed_is_seen_at_once(stores: tuple[SqliteStore, SqliteStore]) -> None:
+    ours, theirs = stores
+    assert mood(ours) is None  # that there is none is remembered too
+    for wanted in ("calm", "", "wild"):
+        set_mood(theirs, wanted)
+        assert mood(ours) == wanted
+        with pytest.raises(LookupError):
+            set_mood(ours, "undone", fails=True)
+        assert mood(ours) == mood(theirs) == wanted
 
 
 def test_what_another_process_changed_is_seen_at_once(stores: tuple[SqliteStore, SqliteStore]) -> None:

@@ -77,6 +77,20 @@ def test_tasks_posts_and_bindings_are_saved_and_tasks_without_a_message_are_not(
     assert patient.covey("accept", tasks[-1], "--as", "coder", *store).code == 0
 
 
+def test_runs_trees_and_waits_are_saved(patient: Patient) -> None:
+    patient.sql(
+        "insert into runs (id, session, key, agent, parent_agent, request, mode, launcher, state, started_at,"
+        " description, stage, is_told) values ('r-1', 's-1', 'agent:coder:main', 'coder', 'critic', 'm-1', 'run',"
+        " 'command', 'running', '2026-01-01T00:00:00.000000+00:00', '', 'session', 1)"
+    )
+    patient.sql("insert into waits values ('critic', 'a@coder', null, 'x', 'y')")
+    root = patient.ask()
+    assert patient.covey("reply", root, "because", "--from", "coder").code == 0
+    tables = patient.covey("doctor", "--salvage", "saved.db", "--json").json["tables"]
+    assert [tables[name]["saved"] for name in ("runs", "waits", "trees")] == [1, 1, 1]
+    assert patient.sql("select id, seq from runs", file=patient.folder / "saved.db") == [("r-1", 1)]
+
+
 def test_tasks_of_a_store_from_before_there_were_records_of_them_are_not_lost(patient: Patient) -> None:
     words = ("--from", "critic", "--to", "coder", "--no-wait", "--json")
     task = patient.covey("delegate", "do it", *words).json["id"]

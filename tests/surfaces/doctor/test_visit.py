@@ -158,7 +158,7 @@ def test_a_space_in_memory_has_only_records(bare: Patient) -> None:
     document = bare.covey("doctor", "--store", "memory:", "--json").json
     assert document["healthy"] is True
     areas = [area["area"] for area in document["areas"]]
-    assert areas == ["sessions", "offers", "inboxes", "tickets", "tasks", "channels", "journal"]
+    assert areas == ["sessions", "offers", "inboxes", "tickets", "tasks", "runs", "storms", "channels", "journal"]
 
 
 def test_as_a_process_it_does_the_same(tmp_path: Path, runtime: Path) -> None:

@@ -9,6 +9,7 @@ from covey.adapters.memory.journal import MemoryJournal
 from covey.adapters.memory.messages import MemoryMessages
 from covey.adapters.memory.offers import MemoryOffers
 from covey.adapters.memory.posts import MemoryPosts
+from covey.adapters.memory.runs import MemoryRuns
 from covey.adapters.memory.table import Table
 from covey.adapters.memory.tasks import MemoryTasks
 from covey.adapters.memory.tickets import MemoryTickets
@@ -35,12 +36,14 @@ class MemoryHoldings:
         tickets: MemoryTickets,
         tasks: MemoryTasks,
         posts: MemoryPosts,
+        runs: MemoryRuns,
     ) -> None:
         self._messages = messages
         self._deliveries = deliveries
         self._tickets = tickets
         self._tasks = tasks
         self._posts = posts
+        self._runs = runs
 
     async def scopes(self, after: str, limit: int) -> Sequence[Scope]:
         scopes = {filed.message.scope for filed in self._messages.filed.all() if filed.message.scope is not None}
@@ -61,11 +64,13 @@ class MemoryHoldings:
         deliveries = [copy for message in messages for copy in self._deliveries.table.on(("message", message.id))]
         tickets = [ticket for message in messages for ticket in self._tickets.table.on(("message", message.id))]
         tasks = [task for message in messages if (task := self._tasks.table.get(message.id)) is not None]
+        runs = [run for message in messages for run in self._runs.table.on(("request", message.id))]
         times = (
             *(message.created_at for message in messages),
             *_delivery_times(deliveries),
             *_ticket_times(tickets),
             *(task.updated_at for task in tasks),
+            *(run.ended_at or run.started_at for run in runs),
         )
         return ThreadState(
             messages=len(messages),
@@ -75,6 +80,8 @@ class MemoryHoldings:
             scopes=frozenset(message.scope for message in messages if message.scope is not None),
             tasks=len(tasks),
             unfinished=sum(not all(t.is_finished for t in self._line(task)) for task in tasks),
+            runs=len(runs),
+            running=sum(not run.is_done_with for run in runs),
         )
 
     async def newest(self, thread: MessageId, limit: int) -> Sequence[MessageId]:
@@ -110,6 +117,7 @@ class MemoryPruned:
         tickets: MemoryTickets,
         tasks: MemoryTasks,
         posts: MemoryPosts,
+        runs: MemoryRuns,
         offers: MemoryOffers,
         journal: MemoryJournal,
     ) -> None:
@@ -119,6 +127,7 @@ class MemoryPruned:
         self._tickets = tickets
         self._tasks = tasks
         self._posts = posts
+        self._runs = runs
         self._offers = offers
         self._journal = journal
 
@@ -137,15 +146,18 @@ class MemoryPruned:
         return sorted(self._ids.all())
 
     async def remove(self, message_ids: Sequence[MessageId]) -> Removed:
-        deliveries = tickets = tasks = posts = 0
+        deliveries = tickets = tasks = posts = children = 0
         for message_id in message_ids:
             copies = self._deliveries.table.on(("message", message_id))
             debts = self._tickets.table.on(("message", message_id))
             task = self._tasks.table.get(message_id)
+            runs = self._runs.table.on(("request", message_id))
+            is_running = any(not run.is_done_with for run in runs)
             is_owed = any(debt.state is not TicketState.CLOSED for debt in debts)
             is_awaited = any(_is_waiting(copy, self._posts) for copy in copies)
             is_unfinished = task is not None and not task.is_finished
-            if is_owed or is_awaited or is_unfinished or self._messages.filed.get(message_id) is None:
+            is_open = is_owed or is_awaited or is_unfinished or is_running
+            if is_open or self._messages.filed.get(message_id) is None:
                 raise LookupError(f"message {message_id} is open, or is not there")
             for copy in copies:
                 self._deliveries.table.remove(copy.id)
@@ -157,13 +169,16 @@ class MemoryPruned:
             if task is not None:
                 self._tasks.table.remove(message_id)
                 tasks += 1
+            for run in runs:
+                self._runs.table.remove(run.id)
             self._messages.filed.remove(message_id)
             self._ids.put(message_id, message_id)
             deliveries += len(copies)
             tickets += len(debts)
+            children += len(runs)
         gone = frozenset(message_ids)
         events = self._journal.remove(lambda event: event.message_id in gone)
-        return Removed(len(gone), deliveries, tickets, 0, events, tasks, posts)
+        return Removed(len(gone), deliveries, tickets, 0, events, tasks, posts, children)
 
     async def remove_offers(self, after: int, limit: int) -> tuple[Removed, int | None]:
         page = await self._journal.read(after, limit)

@@ -10,12 +10,15 @@ from covey.adapters.memory.messages import MemoryMessages
 from covey.adapters.memory.offers import MemoryOffers
 from covey.adapters.memory.posts import MemoryPosts
 from covey.adapters.memory.pruning import MemoryHoldings, MemoryPruned
+from covey.adapters.memory.runs import MemoryRuns
 from covey.adapters.memory.sessions import MemorySessions
 from covey.adapters.memory.settings import MemorySettings
 from covey.adapters.memory.tasks import MemoryTasks
 from covey.adapters.memory.tickets import MemoryTickets
 from covey.adapters.memory.tokens import MemoryTokens
+from covey.adapters.memory.trees import MemoryTrees
 from covey.adapters.memory.undo import UndoLog
+from covey.adapters.memory.waits import MemoryWaits
 from covey.core.ids import Topic
 
 
@@ -33,12 +36,23 @@ class MemoryTransaction:
         self.offers = MemoryOffers(log)
         self.tickets = MemoryTickets(log)
         self.tasks = MemoryTasks(log)
+        self.runs = MemoryRuns(log)
+        self.trees = MemoryTrees(log)
+        self.waits = MemoryWaits(log)
         self.posts = MemoryPosts(log)
         self.bindings = MemoryBindings(log)
         self.journal = MemoryJournal(log)
-        self.holdings = MemoryHoldings(self.messages, self.deliveries, self.tickets, self.tasks, self.posts)
+        self.holdings = MemoryHoldings(self.messages, self.deliveries, self.tickets, self.tasks, self.posts, self.runs)
         self.pruned = MemoryPruned(
-            log, self.messages, self.deliveries, self.tickets, self.tasks, self.posts, self.offers, self.journal
+            log,
+            self.messages,
+            self.deliveries,
+            self.tickets,
+            self.tasks,
+            self.posts,
+            self.runs,
+            self.offers,
+            self.journal,
         )
         self._log = log
         self._rung: dict[Topic, None] = {}

@@ -15,6 +15,7 @@ from covey.core.ids import MessageId
 from covey.core.offer import Offer
 from covey.core.portable import FiledMessage, NumberedAgent, RecordKind, Setting
 from covey.core.post import Post
+from covey.core.run import Run
 from covey.core.session import Session
 from covey.core.task import Task
 from covey.core.ticket import Ticket
@@ -54,6 +55,7 @@ class MemoryView:
         self._tasks = _placed(tables.tasks.table.from_number(0))
         self._bindings = bindings
         self._posts = _placed(tables.posts.table.from_number(0))
+        self._runs = _placed(tables.runs.table.from_number(0))
 
     async def totals(self) -> Mapping[RecordKind, int]:
         return {
@@ -70,6 +72,7 @@ class MemoryView:
             RecordKind.TASK: len(self._tasks),
             RecordKind.BINDING: len(self._bindings),
             RecordKind.POST: len(self._posts),
+            RecordKind.RUN: len(self._runs),
         }
 
     async def position(self) -> int:
@@ -113,6 +116,9 @@ class MemoryView:
 
     async def posts(self, after: int, limit: int) -> Sequence[Placed[Post]]:
         return _page(self._posts, after, limit)
+
+    async def runs(self, after: int, limit: int) -> Sequence[Placed[Run]]:
+        return _page(self._runs, after, limit)
 
 
 async def _copy(transaction: Transaction) -> MemoryView:

@@ -47,7 +47,7 @@ class Access:
         self.known.at(version, self._directory)
 
     def change_directory(self) -> None:
-        """Count that an agent or a session has changed, so that others do not go on with what they remember."""
+        """Count that an agent, a session or a setting has changed, so that others forget what they remember."""
         self.write(_CHANGE_DIRECTORY)
         self.known.directory = None
 

@@ -9,11 +9,11 @@ from covey.core.names import AgentName
 from covey.core.session import Session
 
 MAX_KNOWN: Final = 10_000
-"""How many agents, sessions or inboxes are remembered; at the bound all are forgotten."""
+"""How many agents, sessions, settings or inboxes are remembered; at the bound all are forgotten."""
 
 
 class Known:
-    """Agents and sessions as they were read last, and what is counted."""
+    """Agents, sessions and settings as they were read last, and what is counted."""
 
     __slots__ = (
         "agents",
@@ -24,6 +24,7 @@ class Known:
         "queued",
         "sessions",
         "sessions_of",
+        "settings",
         "unwritten",
         "version",
     )
@@ -32,6 +33,8 @@ class Known:
         self.agents: dict[AgentName, Agent] = {}
         self.sessions: dict[SessionId, Session] = {}
         self.sessions_of: dict[AgentName, Sequence[Session]] = {}
+        self.settings: dict[str, str | None] = {}
+        """Settings as they were read last, and which there are none of."""
         self.numbered: dict[AgentName, int] = {}
         """The last number that was given to a message for an agent."""
         self.queued: dict[InboxId, int] = {}
@@ -45,12 +48,12 @@ class Known:
         self.version = 0
         """SQLite's number for what the others have committed."""
         self.directory: int | None = None
-        """How often agents and sessions had changed when they were read; None where it has to be looked up."""
+        """How often agents, sessions and settings had changed when they were read; None to look it up."""
 
     def at(self, version: int, directory: Callable[[], int]) -> None:
         """Begin a transaction: keep what is remembered if nobody else has written since the last one. Where they have,
-        keep agents and sessions if these have not changed; `directory` looks it up."""
-        if max(len(self.agents), len(self.sessions), len(self.queued)) > MAX_KNOWN:
+        keep agents, sessions and settings if these have not changed; `directory` looks it up."""
+        if max(len(self.agents), len(self.sessions), len(self.settings), len(self.queued)) > MAX_KNOWN:
             self.forget()
         if version != self.version:
             self._forget_counts()
@@ -76,3 +79,4 @@ class Known:
         self.agents.clear()
         self.sessions.clear()
         self.sessions_of.clear()
+        self.settings.clear()

@@ -6,11 +6,11 @@ import apsw
 
 from covey import ports
 from covey.adapters.sqlite.access import Access
-from covey.adapters.sqlite.recent import decode_recent
+from covey.adapters.sqlite.recent import decode_recent, remember
 from covey.adapters.sqlite.statements import statements
 from covey.adapters.sqlite.values import to_text, to_text_or_null
 from covey.core.ids import MessageId
-from covey.core.message import Message
+from covey.core.message import Kind, Message
 from covey.core.names import Scope
 from covey.core.parts import has_files
 from covey.core.wire import decode
@@ -42,6 +42,8 @@ class SqliteMessages:
             self._access.write(_ADD, row)
         except apsw.ConstraintError:
             raise LookupError(f"message {message.id} is filed already") from None
+        if message.kind is Kind.TASK:  # read again at each of its moves
+            remember(document, message)
         if is_swept:
             self._access.write(_SQL["sweep_one"], (message.id,))
 
@@ -50,7 +52,7 @@ class SqliteMessages:
         return None if row is None else decode_recent(row[0])
 
     async def thread(self, thread: MessageId) -> Sequence[Message]:
-        return [decode(document) for (document,) in self._access.read(_SQL["thread"], (thread,))]
+        return [decode_recent(document) for (document,) in self._access.read(_SQL["thread"], (thread,))]
 
     async def find(self, wanted: "ports.MessageFilter", limit: int) -> Sequence[Message]:
         values = (wanted.kind, wanted.sender, to_text_or_null(wanted.since), limit)

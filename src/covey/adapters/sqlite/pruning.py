@@ -42,14 +42,16 @@ class SqliteHoldings:
         ((waiting, moved_at),) = self._rows("thread_deliveries", thread)
         ((owed, owed_at),) = self._rows("thread_tickets", thread)
         tasks = self._rows("thread_tasks", thread)
+        ((runs, running, ran_at),) = self._rows("thread_runs", thread)
         scopes = frozenset(Scope(scope) for (scope,) in self._rows("thread_scopes", thread))
         # Times are texts of one fixed form that sorts.
-        last_at = to_instant(max(sent_at, moved_at or "", owed_at or "", *(updated_at for *_, updated_at in tasks)))
+        times = (sent_at, moved_at, owed_at, ran_at, *(updated_at for *_, updated_at in tasks))
+        last_at = to_instant(max(time for time in times if time is not None))
         unfinished = sum(
             is_open or self._is_part_of_open(parent) or self._has_open_part(task_id)
             for task_id, parent, is_open, _ in tasks
         )
-        return ThreadState(messages, waiting, owed, last_at, scopes, len(tasks), unfinished)
+        return ThreadState(messages, waiting, owed, last_at, scopes, len(tasks), unfinished, runs, running)
 
     def _is_part_of_open(self, task_id: str | None) -> bool:
         """Tell whether a task, or any that it is a part of, is not finished."""
@@ -101,7 +103,7 @@ class SqlitePruned:
 
     async def remove(self, message_ids: Sequence[MessageId]) -> Removed:
         self._access.next_number()  # from now on numbers go on from here, although the last ones may go
-        deliveries = tickets = events = tasks = posts = 0
+        deliveries = tickets = events = tasks = posts = runs = 0
         for message_id in message_ids:
             if self._access.read(_SQL["is_open"], (message_id,)).get or not self._remove("message", message_id):
                 raise LookupError(f"message {message_id} is open, or is not there")
@@ -109,9 +111,10 @@ class SqlitePruned:
             tickets += self._remove("tickets", message_id)
             tasks += self._remove("task", message_id)
             posts += self._remove("posts", message_id)
+            runs += self._remove("runs", message_id)
             events += self._remove("events", message_id)
             self._access.write(_SQL["remember"], (packed(message_id),))
-        return Removed(len(message_ids), deliveries, tickets, 0, events, tasks, posts)
+        return Removed(len(message_ids), deliveries, tickets, 0, events, tasks, posts, runs)
 
     async def remove_offers(self, after: int, limit: int) -> tuple[Removed, int | None]:
         row: Row = next(self._access.read(_SQL["next_events"], (after, limit)))

@@ -19,11 +19,16 @@ def decode_recent(document: str) -> Message:
     known = _recent.get(document)
     if known is None:
         known = decode(document)
-        if len(document) <= MAX_LENGTH and not known.metadata and not _has_data(known):
-            if len(_recent) >= MAX_RECENT:
-                _recent.clear()
-            _recent[document] = known
+        remember(document, known)
     return known
+
+
+def remember(document: str, message: Message) -> None:
+    """Note what a document stands for: it will be read soon."""
+    if len(document) <= MAX_LENGTH and not message.metadata and not _has_data(message):
+        if len(_recent) >= MAX_RECENT:
+            _recent.clear()
+        _recent[document] = message
 
 
 def _has_data(message: Message) -> bool:

@@ -25,6 +25,7 @@ NUMBERED: Final = (
     "tickets",
     "tasks",
     "posts",
+    "runs",
     "offers",
     "sessions",
     "tokens",
@@ -32,7 +33,7 @@ NUMBERED: Final = (
 )
 """Tables whose rows have numbers."""
 
-KEYED: Final = ("agents", "settings", "pruned", "bindings")
+KEYED: Final = ("agents", "settings", "pruned", "bindings", "trees", "waits")
 """Tables that are in the order of their keys: they can only be read from both ends."""
 
 OF_MESSAGES: Final = ("deliveries", "tickets", "tasks", "posts")

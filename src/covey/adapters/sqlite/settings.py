@@ -38,11 +38,16 @@ class SqliteSettings:
         self._access = access
 
     async def get(self, name: str) -> str | None:
-        row = self._access.read(_SETTINGS["get"], (name,)).fetchone()
-        return None if row is None else row[0]
+        known = self._access.known.settings
+        if name not in known:
+            row = self._access.read(_SETTINGS["get"], (name,)).fetchone()
+            known[name] = None if row is None else row[0]
+        return known[name]
 
     async def put(self, name: str, value: str) -> None:
         self._access.write(_SETTINGS["put"], (name, value))
+        self._access.change_directory()
+        self._access.known.settings[name] = value
 
 
 def _decode(row: Row) -> Token:

@@ -38,6 +38,7 @@ COUNTED: Final = {
     "tasks": "tasks",
     "posts": "posts",
     "bindings": "bindings",
+    "runs": "runs",
     "offers": "offers",
     "events": "journal",
 }

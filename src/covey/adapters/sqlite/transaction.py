@@ -89,6 +89,24 @@ class SqliteTransaction:
         return SqliteTasks(self._access)
 
     @late
+    def runs(self):
+        from covey.adapters.sqlite.runs import SqliteRuns
+
+        return SqliteRuns(self._access)
+
+    @late
+    def trees(self):
+        from covey.adapters.sqlite.trees import SqliteTrees
+
+        return SqliteTrees(self._access)
+
+    @late
+    def waits(self):
+        from covey.adapters.sqlite.waits import SqliteWaits
+
+        return SqliteWaits(self._access)
+
+    @late
     def posts(self):
         from covey.adapters.sqlite.posts import SqlitePosts
 

@@ -20,6 +20,7 @@ from covey.adapters.sqlite.known import Known
 from covey.adapters.sqlite.offers import decode_offer
 from covey.adapters.sqlite.posts import decode_post
 from covey.adapters.sqlite.pruning import packed, unpacked
+from covey.adapters.sqlite.runs import decode_run
 from covey.adapters.sqlite.sessions import decode_session
 from covey.adapters.sqlite.settings import SqliteTokens
 from covey.adapters.sqlite.statements import statements
@@ -33,6 +34,7 @@ from covey.core.ids import MessageId
 from covey.core.offer import Offer
 from covey.core.portable import FiledMessage, NumberedAgent, RecordKind, Setting
 from covey.core.post import Post
+from covey.core.run import Run
 from covey.core.session import Session
 from covey.core.task import Task
 from covey.core.ticket import Ticket
@@ -124,6 +126,9 @@ class SqliteView:
 
     async def posts(self, after: int, limit: int) -> Sequence[Placed[Post]]:
         return [Placed(row[0], decode_post(row[1:])) for row in self._page("posts", after, limit)]
+
+    async def runs(self, after: int, limit: int) -> Sequence[Placed[Run]]:
+        return [Placed(row[0], decode_run(row[1:])) for row in self._page("runs", after, limit)]
 
     def _page(self, name: str, after: int, limit: int) -> Sequence[Row]:
         return list(self._execute(_SQL[name], (after, limit)))

@@ -20,13 +20,16 @@ ADVICE: Final[Mapping[str, str]] = {
     "decision-missing": "Decide: `covey approve ID`, or `covey reject ID --reason TEXT`.",
     "messages-already-archived": "Nothing to do: it is archived. `covey thread ID` shows it.",
     "loop-commit-precondition-missing": "Answer and archive what is owed, or force it: --force-commit-phase --why.",
-    "label-ambiguous": "Use one of the session keys instead: `covey agents NAME` lists them.",
+    "label-ambiguous": "Use one of the session keys instead: `covey sessions` lists them.",
     "session-ended": "`covey join` starts a new one; unhandled mail waits for it.",
     "file-outside-roots": "Copy the file into this folder, or run covey in a folder above it.",
     "messages-recipient-unknown": "`covey agents` lists who is known; --register makes a new name known.",
     "message-unknown": "Check the id; `covey search WORD` finds messages by their words.",
     "number-unknown": "`covey inbox` shows the numbers of what waits.",
-    "session-unknown": "`covey agents NAME` lists the sessions of an agent.",
+    "session-unknown": "`covey sessions` lists those that are live.",
+    "run-unknown": "`covey sessions --all` lists the children.",
+    "spawn-limit": "`covey stop NAME` ends one of them; `covey join AGENT --max-children N` allows more.",
+    "spawn-depth": "Let a session further up start it; `covey join AGENT --max-depth N` allows more.",
     "delivery-unknown": "`covey receipt ID` shows its deliveries.",
     "channel-unknown": "`covey channels` lists them; `covey channels add NAME` makes one.",
     "post-unknown": "`covey channels posts NAME` shows the ids.",
@@ -48,6 +51,9 @@ TASK_ADVICE: Final[Mapping[tuple[str, str], str]] = {
 """For a task that can't move so: by its state and the move."""
 
 
+_OWN: Final = "advice_of_verb"
+
+
 def advice(error: CoveyError) -> str:
     """Return what to do next. A wrong value's message ends with the rule that it breaks: there is nothing to add."""
     if isinstance(error, IllegalMove) and error.details.get("what") == "task":
@@ -55,4 +61,11 @@ def advice(error: CoveyError) -> str:
         return TASK_ADVICE.get(move, "`covey task ID` shows how it stands.")
     if isinstance(error, IllegalMove) and error.details.get("what") == "post":
         return "`covey channels posts NAME` shows those that failed."
-    return "" if isinstance(error, Invalid) else ADVICE.get(error.code, error.advice)
+    if isinstance(error, Invalid):
+        return ""
+    return vars(error).get(_OWN) or ADVICE.get(error.code, error.advice)
+
+
+def advise(error: CoveyError, what: str) -> None:
+    """Have an error advise what the verb does that met it, before all other."""
+    setattr(error, _OWN, what)

@@ -1,9 +1,8 @@
-"""Branches: messages or tasks laid out as a tree, each with the lines that lead to it."""
+"""Branches: messages, tasks or sessions laid out as a tree, each with the lines that lead to it."""
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import Final, Generic, NamedTuple, TypeVar
 
-from covey.core.ids import MessageId
 from covey.core.message import Message
 
 T = TypeVar("T")
@@ -25,12 +24,10 @@ def branches(messages: Sequence[Message]) -> Iterator[Branch[Message]]:
     return laid_out(messages, lambda message: message.id, lambda message: message.in_reply_to)
 
 
-def laid_out(
-    items: Sequence[T], key: Callable[[T], MessageId], above: Callable[[T], MessageId | None]
-) -> Iterator[Branch[T]]:
+def laid_out(items: Sequence[T], key: Callable[[T], str], above: Callable[[T], str | None]) -> Iterator[Branch[T]]:
     """Go through items as a tree: each below the one that `above` names, siblings in their order."""
     known = {key(item) for item in items}
-    replies: dict[MessageId | None, list[T]] = {}
+    replies: dict[str | None, list[T]] = {}
     for item in items:
         parent = above(item)
         replies.setdefault(parent if parent in known else None, []).append(item)

@@ -1,5 +1,7 @@
 """The card of an agent that joins, as the options of a verb want it."""
 
+from collections.abc import Mapping
+
 from covey.core.card import Card, encode_card, parse_card
 from covey.core.errors import NotFound
 from covey.core.json import Json
@@ -16,4 +18,8 @@ def card_with(call: Call, name: AgentName | None, **given: Json) -> Card | None:
         card = call.run(call.services.directory.agent(name)).card if name else Card()
     except NotFound:
         card = Card()
-    return parse_card({**encode_card(card), **changes})
+    known = encode_card(card)
+    for field, value in changes.items():
+        now = known[field]
+        known[field] = {**now, **value} if isinstance(now, Mapping) and isinstance(value, Mapping) else value
+    return parse_card(known)

@@ -12,7 +12,7 @@ class Entry(NamedTuple):
     """It writes JSON whether asked to or not: programs call it, and its form was agreed on elsewhere."""
 
 
-GROUPS: Final = ("Space", "Mail", "Dialogue", "Tasks", "Ledger", "Operation")
+GROUPS: Final = ("Space", "Mail", "Dialogue", "Tasks", "Children", "Ledger", "Operation")
 
 VERBS: Final[dict[str, Entry]] = {
     "init": Entry("init", "Space", "make a space in this folder; it keeps itself out of git"),
@@ -46,9 +46,17 @@ VERBS: Final[dict[str, Entry]] = {
     "update": Entry("update", "Tasks", "start a task, tell its progress, complete or fail it"),
     "cancel": Entry("cancel", "Tasks", "take back a task that is not finished"),
     "work": Entry("work", "Tasks", "keep an agent on duty: run a program for each of its tasks"),
+    "spawn": Entry("spawn", "Children", "start a child for a task, and wait for its result"),
+    "sessions": Entry("sessions", "Children", "show the live sessions and their children as a tree"),
+    "say": Entry("say", "Children", "say something to one session, and wait for its answer"),
+    "stop": Entry("stop", "Children", "stop a child, wherever it runs"),
+    "waits": Entry("waits", "Ledger", "show who waits for whom, and circles"),
     "receipt": Entry("receipt", "Ledger", "show how far each copy of a message got, and on what evidence"),
     "log": Entry("log", "Ledger", "read the journal: what happened, and who did it"),
     "channels": Entry("channels", "Operation", "reach people: on a console, by webhook, both ways"),
+    "storms": Entry("storms", "Operation", "show what was stopped because it grew or repeated too much"),
+    "pause": Entry("pause", "Operation", "let an agent, or the whole space, do nothing for a while"),
+    "resume": Entry("resume", "Operation", "let an agent, or the whole space, go on"),
     "token": Entry("token", "Operation", "make, list and revoke tokens, which prove who acts"),
     "tools": Entry("tools", "Operation", "show the tools that a model can be given"),
     "mcp": Entry("covey.surfaces.mcp.verb", "Operation", "serve the tools to an MCP client, on stdio or HTTP"),

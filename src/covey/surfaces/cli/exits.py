@@ -13,6 +13,10 @@ REJECTED: Final = 5
 """What was asked for got an answer, and the answer is no."""
 FAILED: Final = 6
 """What was handed over was tried, and came to nothing."""
+TIMED_OUT: Final = 7
+STOPPED: Final = 8
+LOST: Final = 9
+"""A child took longer than it may, was stopped by somebody, or went with what watched over it."""
 INTERRUPTED: Final = 130
 
 

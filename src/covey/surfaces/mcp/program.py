@@ -17,6 +17,7 @@ from covey.core.identity import Identity
 from covey.core.ids import parse_session_id
 from covey.core.names import AgentName
 from covey.core.store_url import StoreUrl
+from covey.ports.launching import Launching
 from covey.services.clients import Seated
 from covey.services.directory import JoinRequest
 from covey.services.space import Services
@@ -103,10 +104,21 @@ def run_until_told(work: Callable[[asyncio.Event], Awaitable[None]]) -> None:
 @asynccontextmanager
 async def _services(url: StoreUrl) -> AsyncGenerator[Services]:
     ports = connect(url, ["."])
+    closing: list[Callable[[], Awaitable[None]]] = []
+
+    def launching(services: Services) -> Launching:
+        from covey.surfaces.spawn.supervisor import Supervisor  # here because most servers start no child
+
+        supervisor = Supervisor(services, url)
+        closing.append(supervisor.close)
+        return supervisor
+
     try:
-        yield Services(ports)
+        yield Services(ports, launching=launching)
     finally:
         with anyio.CancelScope(shield=True):
+            for close in closing:
+                await close()
             await ports.close()
 
 

@@ -120,10 +120,12 @@ class Inbox:
         return [self._delivery(item) for item in await self._services.looking.peek_inbox(self._inbox, wanted)]
 
     async def next(self, timeout: float) -> Delivery | None:
-        """Return the next delivery that this inbox object has not yielded yet, or None after `timeout` seconds."""
+        """Return the next delivery that this inbox object has not yielded yet, or None after `timeout` seconds. While
+        the agent is paused there is none."""
 
         async def look() -> Item | None:
-            items = await self._services.looking.peek_inbox(self._inbox, None, self._after, 1)
+            looking, reader = self._services.looking, self._actor.agent
+            items = await looking.peek_inbox(self._inbox, None, self._after, 1, reader=reader)
             return items[0] if items else None
 
         item = await self._services.waiting.until([inbox_topic(self._inbox)], look, seconds(timeout, "timeout"))

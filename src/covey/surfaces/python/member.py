@@ -22,6 +22,7 @@ from covey.core.session import Activity, Session
 from covey.core.ticket import Ticket
 from covey.services.dialogue import Swept
 from covey.services.directory import Joined
+from covey.services.exchange import Exchange
 from covey.services.offers import Showing
 from covey.services.space import Services
 from covey.surfaces.python.approvals import decide, request_approval
@@ -33,6 +34,8 @@ from covey.surfaces.python.inbox import Inbox
 from covey.surfaces.python.options import MessageOptions, draft_from, policy_from
 from covey.surfaces.python.receipt import GradeName, Receipt
 from covey.surfaces.python.replies import reply_to
+from covey.surfaces.python.saying import say
+from covey.surfaces.python.spawned import Spawned, SpawnOptions, spawn
 from covey.surfaces.python.turn import Turn, TurnOptions, terms_from
 from covey.surfaces.python.work import Handler
 from covey.surfaces.python.worker import Worker, WorkOptions
@@ -145,6 +148,19 @@ class Member:
     def worker(self, handler: Handler, **options: Unpack[WorkOptions]) -> Worker:
         """Return what `work` runs, for programs that want to stop it in order."""
         return Worker(self._services, self.identity, handler, options)
+
+    async def spawn(self, task: str, **options: Unpack[SpawnOptions]) -> Spawned:
+        """Start a child that does a task and answers, and return at once. `result` waits for the answer; without, it is
+        pushed to the inbox. The limits on this agent's card hold."""
+        return await spawn(self._services, self.identity, task, options)
+
+    async def say(
+        self, to: str, text: str, *, timeout: float = 30.0, callback: tuple[str, str] | None = None
+    ) -> Exchange:
+        """Say something to a session, by its key or label, and wait for its reply: one round of a negotiation, which
+        goes on with the next call. What this session owes the other, it answers. REPLY_SKIP ends the negotiation; with
+        a timeout of 0 nothing is waited for, and no reply is needed. `callback` is where the result is announced."""
+        return await say(self._services, self.identity, to, text, timeout, callback)
 
     async def attach(self, path: str, media_type: str = "application/octet-stream") -> FilePart:
         """Return a snapshot of a file, to be sent with `files=[…]`."""

@@ -48,6 +48,8 @@ class MessageOptions(TypedDict, total=False):
     when_unknown: Literal["refuse", "register"]
     await_session: bool
     """Let mail for a session id that nobody has registered wait for it."""
+    answers_meanwhile: bool
+    """`ask`: this program answers others while it waits, so that no circle of waits goes through it."""
 
 
 _KNOWN = frozenset(MessageOptions.__annotations__)
@@ -107,6 +109,7 @@ def policy_from(options: MessageOptions, *, closes: bool = False) -> SendPolicy:
         when_unknown=choice(WhenUnknown, options.get("when_unknown", "refuse"), "when_unknown"),
         may_await_session=flag(options.get("await_session", False), "await_session"),
         closes=closes,
+        waits=0.0 if flag(options.get("answers_meanwhile", False), "answers_meanwhile") else None,
     )
 
 

@@ -24,6 +24,7 @@ from covey.surfaces.python.checks import choice, pid
 from covey.surfaces.python.checks import lease as parse_lease
 from covey.surfaces.python.member import Member
 from covey.surfaces.python.receipt import Receipt
+from covey.surfaces.spawn.supervisor import Supervisor
 from covey.wiring import connect, locate
 
 FOLLOW_SECONDS = 3600.0
@@ -38,6 +39,7 @@ class Space:
         self._roots = roots
         self._members: list[Member] = []
         self._ports: Ports | None = None
+        self._children: Supervisor | None = None
 
     @property
     def url(self) -> str:
@@ -52,8 +54,12 @@ class Space:
 
     async def __aenter__(self) -> Self:
         self._ports = connect(self._url, self._roots)
-        self._services = Services(self._ports)
+        self._services = Services(self._ports, launching=self._supervisor)
         return self
+
+    def _supervisor(self, services: Services) -> Supervisor:
+        self._children = Supervisor(services, self._url)
+        return self._children
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
@@ -62,6 +68,8 @@ class Space:
         if ports is None:
             return
         try:
+            if self._children is not None:
+                await self._children.close()
             for member in self._members:
                 await member.leave()
         finally:

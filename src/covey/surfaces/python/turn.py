@@ -45,6 +45,8 @@ class TurnOptions(TypedDict, total=False):
     """How it approves or rejects what it is asked to; {number} and {message} stand for the request's number and id."""
     task: str
     """How it says what becomes of a task, likewise. With an empty text no task is taken for it."""
+    worker: str
+    """How it gives a worker more to do whose work is finished: a coordinator then sees it as a task-notification."""
 
 
 class Turn:

@@ -36,6 +36,7 @@ from covey.testing.contracts.messages import MessagesContract
 from covey.testing.contracts.offers import OffersContract
 from covey.testing.contracts.posts import PostsContract
 from covey.testing.contracts.pruned import PrunedContract
+from covey.testing.contracts.runs import RunsContract
 from covey.testing.contracts.search import SearchContract
 from covey.testing.contracts.sessions import SessionsContract
 from covey.testing.contracts.settings import SettingsContract
@@ -45,7 +46,9 @@ from covey.testing.contracts.store import StoreContract
 from covey.testing.contracts.tasks import TasksContract
 from covey.testing.contracts.tickets import TicketsContract
 from covey.testing.contracts.tokens import TokensContract
+from covey.testing.contracts.trees import TreesContract
 from covey.testing.contracts.views import ViewsContract
+from covey.testing.contracts.waits import WaitsContract
 from covey.testing.contracts.wakeups import WakeupsContract
 
 __all__ = [
@@ -68,6 +71,7 @@ __all__ = [
     "OffersContract",
     "PostsContract",
     "PrunedContract",
+    "RunsContract",
     "SearchContract",
     "SessionsContract",
     "SettingsContract",
@@ -80,6 +84,8 @@ __all__ = [
     "TasksContract",
     "TicketsContract",
     "TokensContract",
+    "TreesContract",
     "ViewsContract",
+    "WaitsContract",
     "WakeupsContract",
 ]

@@ -7,13 +7,14 @@ from covey.core.names import Scope
 from covey.core.parts import FilePart, TextPart
 from covey.core.post import PostState
 from covey.core.pruning import ThreadState
+from covey.core.run import RunState
 from covey.core.task import TaskState
 from covey.core.ticket import TicketState
 from covey.ports.store import Transaction
 from covey.testing.contracts.kept import each, kept
 from covey.testing.contracts.messages import add
 from covey.testing.opening import OpenStore, silent
-from covey.testing.records import a_delivery, a_message, a_message_id, a_post, a_task, a_ticket, at
+from covey.testing.records import a_delivery, a_message, a_message_id, a_post, a_run, a_task, a_ticket, at
 
 HANDLED = DeliveryState.HANDLED
 FIRST, SECOND, THIRD = (a_message_id(n) for n in (1, 2, 3))
@@ -124,6 +125,25 @@ class HoldingsContract:
         assert quiet is not None
         assert busy == ThreadState(3, 0, 0, at(8), frozenset(), tasks=2, unfinished=1)
         assert quiet == ThreadState(1, 0, 0, at(9), frozenset(), tasks=1, unfinished=0)
+        assert busy.is_open
+        assert not quiet.is_open
+
+    async def test_the_state_of_a_thread_counts_the_children_that_it_began(self, open_store: OpenStore) -> None:
+        async def write(tx: Transaction) -> None:
+            await add(tx, *(a_message(n, kind=Kind.REQUEST, thread=FIRST) for n in (1, 2, 3, 4)), a_message(5))
+            await tx.runs.put(a_run(1))
+            await tx.runs.put(a_run(2, state=RunState.LOST, is_told=False))
+            await tx.runs.put(a_run(3, state=RunState.FAILED, folder="/runs/3"))
+            await each(tx.runs.put, a_run(4, state=RunState.COMPLETED), a_run(5, state=RunState.STOPPED))
+
+        async def look(tx: Transaction) -> list[ThreadState | None]:
+            return [await tx.holdings.state(thread) for thread in (FIRST, a_message_id(5))]
+
+        busy, quiet = await kept(open_store, write, look)
+        assert busy is not None
+        assert quiet is not None
+        assert busy == ThreadState(4, 0, 0, at(9), frozenset(), runs=4, running=3)
+        assert quiet == ThreadState(1, 0, 0, at(9), frozenset(), runs=1, running=0)
         assert busy.is_open
         assert not quiet.is_open
 

@@ -6,10 +6,12 @@ from covey.core.delivery import DeliveryState
 from covey.core.event import Action, Event
 from covey.core.ids import MessageId
 from covey.core.post import PostState
+from covey.core.run import Run, RunState
 from covey.core.task import TaskState
 from covey.core.ticket import TicketState
 from covey.ports.ledger import MessageFilter
 from covey.ports.pruning import Removed
+from covey.ports.runs import RunFilter
 from covey.ports.store import Transaction
 from covey.ports.tasks import TaskFilter
 from covey.testing.contracts.kept import each
@@ -21,6 +23,7 @@ from covey.testing.records import (
     a_message,
     a_message_id,
     a_post,
+    a_run,
     a_task,
     a_ticket,
     an_agent,
@@ -41,6 +44,7 @@ async def two_messages(tx: Transaction) -> None:
     await each(tx.tickets.put, *(a_ticket(n, state=TicketState.CLOSED) for n in (1, 2)))
     await each(tx.tasks.put, *(a_task(n, state=TaskState.FAILED) for n in (1, 2)))
     await each(tx.posts.put, *(a_post(n, state=PostState.DELIVERED) for n in (1, 2)))
+    await each(tx.runs.put, *(a_run(n, state=RunState.STOPPED) for n in (1, 2)))
     await each(tx.journal.append, *(an_event(n) for n in (1, 2, 1)))
 
 
@@ -53,6 +57,7 @@ async def left(tx: Transaction) -> list[object]:
         *await tx.messages.thread(FIRST),
         await tx.tasks.get(FIRST),
         await tx.posts.get(a_post(1).id),
+        await tx.runs.get(a_run(1).id),
         *(event for event in await tx.journal.read(0, 100) if event.message_id == FIRST),
     )
     return [record for record in records if record is not None]
@@ -70,12 +75,13 @@ class PrunedContract:
             await store.commit(two_messages)
             others = await store.read(lambda tx: tx.deliveries.of_message(SECOND))
             removed = await store.commit(lambda tx: tx.pruned.remove([FIRST]))
-            assert removed == Removed(messages=1, deliveries=2, tickets=1, offers=0, events=2, tasks=1, posts=1)
+            assert removed == Removed(messages=1, deliveries=2, tickets=1, offers=0, events=2, tasks=1, posts=1, runs=1)
             assert await store.read(left) == []
             assert await store.read(lambda tx: tx.deliveries.of_message(SECOND)) == others
             assert (await store.read(lambda tx: tx.messages.get(SECOND))) == a_message(2)
             assert [task.id for task in await store.read(lambda tx: tx.tasks.find(TaskFilter(), 10))] == [SECOND]
             assert (await store.read(lambda tx: tx.posts.get(a_post(2).id))) is not None
+            assert [run.request for run in await store.read(lambda tx: tx.runs.find(RunFilter(), 10))] == [SECOND]
             assert len(await store.read(lambda tx: tx.journal.read(0, 100))) == 1
 
     async def test_its_id_is_remembered(self, open_store: OpenStore) -> None:
@@ -137,6 +143,24 @@ class PrunedContract:
             with pytest.raises(LookupError):
                 await store.commit(lambda tx: tx.pruned.remove([SECOND, FIRST]))
             assert await store.read(lambda tx: tx.tasks.get(SECOND)) is not None
+            assert await store.read(lambda tx: tx.messages.get(FIRST)) is not None
+
+    @pytest.mark.parametrize(
+        "run",
+        [
+            a_run(),
+            a_run(state=RunState.STARTING),
+            a_run(state=RunState.LOST, is_told=False),
+            a_run(state=RunState.COMPLETED, folder="/runs/1"),
+        ],
+    )
+    async def test_what_began_a_run_that_is_not_done_with_is_not_removed(self, open_store: OpenStore, run: Run) -> None:
+        async with open_store(silent) as store:
+            await store.commit(two_messages)
+            await store.commit(lambda tx: tx.runs.put(run))
+            with pytest.raises(LookupError):
+                await store.commit(lambda tx: tx.pruned.remove([SECOND, FIRST]))
+            assert await store.read(lambda tx: tx.runs.get(a_run(2).id)) is not None
             assert await store.read(lambda tx: tx.messages.get(FIRST)) is not None
 
     async def test_what_is_not_there_cannot_be_removed(self, open_store: OpenStore) -> None:

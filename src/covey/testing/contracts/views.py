@@ -7,6 +7,7 @@ from covey.core.delivery import DeliveryState
 from covey.core.names import AgentName
 from covey.core.portable import FiledMessage, NumberedAgent, RecordKind, Setting
 from covey.core.post import PostState
+from covey.core.run import RunState
 from covey.core.task import TaskState
 from covey.core.wire import encode
 from covey.ports.store import Transaction
@@ -19,6 +20,7 @@ from covey.testing.records import (
     a_message,
     a_message_id,
     a_post,
+    a_run,
     a_session,
     a_task,
     a_ticket,
@@ -53,6 +55,7 @@ class ViewsContract:
                 assert [placed.record for placed in await view.tasks(0, 10)] == [a_task()]
                 assert await view.bindings() == [a_binding()]
                 assert [placed.record for placed in await view.posts(0, 10)] == [a_post()]
+                assert [placed.record for placed in await view.runs(0, 10)] == [a_run()]
                 assert await view.position() == event.position
                 totals = {kind: count for kind, count in (await view.totals()).items() if count}
                 assert totals == dict.fromkeys(set(RecordKind) - {RecordKind.BLOB, RecordKind.PRUNED}, 1)
@@ -64,7 +67,7 @@ class ViewsContract:
             assert [*await view.agents(), *await view.settings(), *await view.tokens(), *await view.bindings()] == []
             for read in (view.events, view.sessions, view.offers, view.messages, view.tickets, view.deliveries):
                 assert [*await read(0, 10)] == []
-            assert [*await view.tasks(0, 10), *await view.posts(0, 10)] == []
+            assert [*await view.tasks(0, 10), *await view.posts(0, 10), *await view.runs(0, 10)] == []
 
     async def test_it_holds_what_was_committed_before_and_nothing_after(self, open_views: OpenViews) -> None:
         async def add_another(tx: Transaction) -> None:
@@ -78,6 +81,7 @@ class ViewsContract:
             await tx.tasks.put(a_task(2))
             await tx.bindings.remove(AgentName("ops"), "c-1")
             await tx.posts.put(a_post(2))
+            await tx.runs.put(a_run(2))
             await tx.offers.put(an_offer(2))
             await tx.journal.append(an_event(2))
             await tx.tokens.put(a_token(2))
@@ -93,10 +97,10 @@ class ViewsContract:
                 assert await view.bindings() == [a_binding()]
                 for read in (view.events, view.offers, view.messages, view.tickets, view.deliveries):
                     assert len(await read(0, 10)) == 1
-                assert [len(await read(0, 10)) for read in (view.tasks, view.posts)] == [1, 1]
-                assert sum((await view.totals()).values()) == 12
+                assert [len(await read(0, 10)) for read in (view.tasks, view.posts, view.runs)] == [1, 1, 1]
+                assert sum((await view.totals()).values()) == 13
             async with views.view() as later:
-                assert sum((await later.totals()).values()) == 20
+                assert sum((await later.totals()).values()) == 22
 
     async def test_pages_go_on_after_the_place_of_the_last_record(self, open_views: OpenViews) -> None:
         async def add(tx: Transaction) -> None:
@@ -107,13 +111,22 @@ class ViewsContract:
                 await tx.tickets.put(a_ticket(n))
                 await tx.tasks.put(a_task(n, state=TaskState.COMPLETED if n % 2 else TaskState.PENDING))
                 await tx.posts.put(a_post(n, state=PostState.DELIVERED if n % 2 else PostState.PENDING))
+                await tx.runs.put(a_run(n, state=RunState.LOST if n % 2 else RunState.RUNNING))
                 await tx.deliveries.place(a_delivery(n))
                 await tx.journal.append(an_event(n))
 
         async with open_views() as (store, views):
             await store.commit(add)
             async with views.view() as view:
-                for read in (view.messages, view.sessions, view.offers, view.tickets, view.tasks, view.posts):
+                for read in (
+                    view.messages,
+                    view.sessions,
+                    view.offers,
+                    view.tickets,
+                    view.tasks,
+                    view.posts,
+                    view.runs,
+                ):
                     first = await read(0, 2)
                     second = await read(first[-1].place, 2)
                     third = await read(second[-1].place, 2)
@@ -134,6 +147,7 @@ class ViewsContract:
             await each(tx.offers.put, an_offer(2), an_offer(1), an_offer(2, ended_at=at(3)))
             await each(tx.tasks.put, a_task(3), a_task(1), a_task(3, state=TaskState.WORKING))
             await each(tx.posts.put, a_post(2), a_post(1), a_post(2, state=PostState.FAILED))
+            await each(tx.runs.put, a_run(2), a_run(1), a_run(2, state=RunState.FAILED))
 
         async with open_views() as (store, views):
             await store.commit(put)
@@ -143,6 +157,7 @@ class ViewsContract:
                 assert [placed.record.id for placed in await view.offers(0, 10)] == [an_offer(2).id, an_offer(1).id]
                 assert [placed.record.id for placed in await view.tasks(0, 10)] == [a_task(3).id, a_task(1).id]
                 assert [placed.record.id for placed in await view.posts(0, 10)] == [a_post(2).id, a_post(1).id]
+                assert [placed.record.id for placed in await view.runs(0, 10)] == [a_run(2).id, a_run(1).id]
 
     async def test_deliveries_stand_by_seq_whatever_their_state(self, open_views: OpenViews) -> None:
         async def put(tx: Transaction) -> None:

@@ -6,6 +6,7 @@ from covey.core.attention import Ways
 from covey.core.offer import Presentation
 from covey.toolkits.broadcast.broadcast import BROADCAST
 from covey.toolkits.broadcast.dismiss import DISMISS
+from covey.toolkits.broadcast.spawn import SPAWN
 from covey.toolkits.tool import Toolkit
 
 TOOLKIT: Final = Toolkit(
@@ -16,7 +17,7 @@ TOOLKIT: Final = Toolkit(
         "broadcast that you did not call yourself show you who else is there and what they wrote to you; a message "
         "stays there until you reply to it (reply_to) or dismiss it."
     ),
-    tools=(BROADCAST, DISMISS),
+    tools=(BROADCAST, DISMISS, SPAWN),
     presentation=Presentation.UNTIL_HANDLED,
     ways=Ways(
         more="reply to or dismiss some of these; the others follow",

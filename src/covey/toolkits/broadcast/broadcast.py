@@ -14,6 +14,7 @@ from covey.services.recipients import SendPolicy
 from covey.toolkits.arguments import missing
 from covey.toolkits.broadcast.answer import Source, announced, sent
 from covey.toolkits.broadcast.inbox import waiting_with
+from covey.toolkits.leading import led
 from covey.toolkits.others import other_agent
 from covey.toolkits.references import check_answerable, was_named
 from covey.toolkits.tool import Answer, Arguments, Caller, Form, Parameter, Tool
@@ -46,7 +47,7 @@ async def _run(caller: Caller, arguments: Arguments) -> Answer:
         (TextPart(text),),
         in_reply_to=source.message.id if source else None,
     )
-    receipt = await caller.services.mail.send(draft, caller.identity, POLICY)
+    receipt = await caller.services.mail.send(led(caller, draft), caller.identity, POLICY)
     if source is not None:
         await was_named(caller, source.message.id, BROADCAST.name)
     if is_first:

@@ -12,6 +12,7 @@ from covey.core.names import parse_agent_name, parse_scope, parse_subject
 from covey.core.parts import TextPart
 from covey.services.recipients import SendPolicy, WhenUnknown
 from covey.toolkits.answers import as_json
+from covey.toolkits.leading import led
 from covey.toolkits.references import message_of, was_named
 from covey.toolkits.tool import Answer, Arguments, Caller, Form, Parameter, Tool
 
@@ -37,7 +38,7 @@ async def _run(caller: Caller, arguments: Arguments) -> Answer:
         in_reply_to=answered,
         expects_reply=arguments.get("expects_reply") is True,
     )
-    receipt = await caller.services.mail.send(draft, caller.identity, POLICY)
+    receipt = await caller.services.mail.send(led(caller, draft), caller.identity, POLICY)
     if answered is not None:
         await was_named(caller, answered, MESSAGES_SEND.name)
     message = await caller.services.mail.message(receipt.message_id)

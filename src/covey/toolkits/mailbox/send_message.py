@@ -11,6 +11,7 @@ from covey.core.message import Kind, Message
 from covey.core.plain import plain_object
 from covey.services.recipients import SendPolicy
 from covey.toolkits.answers import as_json
+from covey.toolkits.leading import led
 from covey.toolkits.mailbox.parts import SCHEMA, read_callback, read_part
 from covey.toolkits.others import other_agent
 from covey.toolkits.references import check_answerable, message_of, was_named
@@ -34,7 +35,7 @@ async def _run(caller: Caller, arguments: Arguments) -> Answer:
         callback=None if callback is None else read_callback(callback),
         metadata={} if metadata is None else plain_object(metadata, "metadata"),
     )
-    receipt = await caller.services.mail.send(draft, caller.identity, POLICY)
+    receipt = await caller.services.mail.send(led(caller, draft), caller.identity, POLICY)
     if answered is not None:
         await was_named(caller, answered.id, SEND_MESSAGE.name)
     document = mailbox_document(await caller.services.mail.message(receipt.message_id))

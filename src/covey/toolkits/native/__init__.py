@@ -8,6 +8,7 @@ from covey.toolkits.native.dismiss_message import DISMISS_MESSAGE
 from covey.toolkits.native.list_agents import LIST_AGENTS
 from covey.toolkits.native.read_inbox import READ_INBOX, WAYS
 from covey.toolkits.native.send_message import SEND_MESSAGE
+from covey.toolkits.native.spawn_agent import SPAWN_AGENT
 from covey.toolkits.native.update_task import UPDATE_TASK
 from covey.toolkits.tool import Toolkit
 
@@ -21,6 +22,6 @@ TOOLKIT: Final = Toolkit(
         "from colleagues, not orders from the person you work for. Don't send thanks or confirmations that nobody "
         "needs."
     ),
-    tools=(LIST_AGENTS, SEND_MESSAGE, ASK_AGENT, READ_INBOX, DISMISS_MESSAGE, DELEGATE_TASK, UPDATE_TASK),
+    tools=(LIST_AGENTS, SEND_MESSAGE, ASK_AGENT, READ_INBOX, DISMISS_MESSAGE, DELEGATE_TASK, UPDATE_TASK, SPAWN_AGENT),
     ways=WAYS,
 )

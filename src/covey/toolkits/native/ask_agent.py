@@ -13,6 +13,7 @@ from covey.core.render_escape import harmless
 from covey.core.ticket import TicketState
 from covey.services.recipients import SendPolicy
 from covey.toolkits.given import LONGEST_WAIT, given_seconds, given_text
+from covey.toolkits.leading import led
 from covey.toolkits.others import other_agent
 from covey.toolkits.references import message_of, was_named
 from covey.toolkits.tickets import given_ticket, standing
@@ -44,7 +45,7 @@ async def _run(caller: Caller, arguments: Arguments) -> Answer:
         in_reply_to=about,
         expects_reply=True,
     )
-    outcome = await caller.services.asks.ask(draft, caller.identity, SendPolicy(), seconds)
+    outcome = await caller.services.asks.ask(led(caller, draft), caller.identity, SendPolicy(), seconds)
     if about is not None:
         await was_named(caller, about, ASK_AGENT.name)
     return await _answer(caller, outcome)

@@ -11,6 +11,7 @@ from covey.core.parts import Part, TextPart
 from covey.core.receipt import Receipt
 from covey.services.recipients import SendPolicy
 from covey.toolkits.given import given_text, given_texts
+from covey.toolkits.leading import led
 from covey.toolkits.others import other_agent
 from covey.toolkits.outcomes import outcome_data, outcome_lines
 from covey.toolkits.references import check_answerable, message_of, was_named
@@ -38,7 +39,7 @@ async def _run(caller: Caller, arguments: Arguments) -> Answer:
     else:
         answered = await _answered(caller, reference, to)
         draft = Draft(Kind.RESPONSE, (), tuple(parts), in_reply_to=answered.id)
-    receipt = await caller.services.mail.send(draft, caller.identity, POLICY)
+    receipt = await caller.services.mail.send(led(caller, draft), caller.identity, POLICY)
     if draft.in_reply_to is not None:
         await was_named(caller, draft.in_reply_to, SEND_MESSAGE.name)
     return _answer(receipt)

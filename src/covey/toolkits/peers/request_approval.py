@@ -14,6 +14,7 @@ from covey.core.render_escape import harmless
 from covey.services.recipients import SendPolicy
 from covey.toolkits.answers import as_json
 from covey.toolkits.given import LONGEST_WAIT, given_seconds, given_text
+from covey.toolkits.leading import led
 from covey.toolkits.others import other_agent
 from covey.toolkits.tickets import given_ticket, standing
 from covey.toolkits.tool import Answer, Arguments, Caller, Form, Parameter, Tool
@@ -35,7 +36,7 @@ async def _run(caller: Caller, arguments: Arguments) -> Answer:
         raise Invalid(missing, None, "say whom you ask (to) and what to approve (message), or give a ticket to wait on")
     name = parse_approval_name(what or "plan")
     peer = Address(AddressKind.AGENT, await other_agent(caller, to, "to"))
-    draft = Draft(Kind.REQUEST, (peer,), (TextPart(text),), expects_reply=True)
+    draft = led(caller, Draft(Kind.REQUEST, (peer,), (TextPart(text),), expects_reply=True))
     return await _answer(caller, await approvals.request(draft, name, caller.identity, SendPolicy(), seconds))
 
 

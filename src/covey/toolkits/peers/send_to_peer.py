@@ -18,6 +18,7 @@ from covey.core.similar import closest
 from covey.services.recipients import SendPolicy
 from covey.toolkits.answers import as_json
 from covey.toolkits.arguments import missing
+from covey.toolkits.leading import led
 from covey.toolkits.outcomes import refusal_of
 from covey.toolkits.tool import Answer, Arguments, Caller, Parameter, Tool
 from covey.toolkits.wording import clipped
@@ -59,7 +60,7 @@ async def _run(caller: Caller, arguments: Arguments) -> Answer:
 
 
 async def _send(caller: Caller, draft: Draft, to: tuple[Address, ...]) -> Answer:
-    receipt = await caller.services.mail.send(draft._replace(to=to), caller.identity, POLICY)
+    receipt = await caller.services.mail.send(led(caller, draft._replace(to=to)), caller.identity, POLICY)
     return as_json(
         {
             "delivered_to": [delivery.session for delivery in receipt.delivered],

@@ -62,6 +62,15 @@ from (
     select id from messages where thread = ?1 and thread <> id
 ) as member join tasks on tasks.id = member.id
 
+-- name: thread_runs
+-- How many runs a thread has, how many are not done with, and when the last of all began or ended.
+select count(*), coalesce(sum(ended_at is null or is_told = 0 or folder is not null), 0), max(coalesce(ended_at, started_at))
+from (
+    select id from messages where id = ?1 and thread = ?1
+    union all
+    select id from messages where thread = ?1 and thread <> id
+) as member join runs on runs.request = member.id
+
 -- name: whole
 -- What a task is a part of, and whether that is not finished.
 select parent, finished_at is null from tasks where id = ?
@@ -97,6 +106,7 @@ select exists (
 ) or exists (select 1 from tickets where message_id = ?1 and state <> 'closed')
     or exists (select 1 from tasks where id = ?1 and finished_at is null)
     or exists (select 1 from posts where id > ?1 || '.' and id < ?1 || '/' and state = 'pending')
+    or exists (select 1 from runs where request = ?1 and (ended_at is null or is_told = 0 or folder is not null))
 
 -- name: remember
 -- Keep the id of a message that goes.
@@ -117,6 +127,10 @@ delete from tickets where message_id = ?
 -- name: remove_task
 -- Its task.
 delete from tasks where id = ?
+
+-- name: remove_runs
+-- The runs that it began.
+delete from runs where request = ?
 
 -- name: remove_posts
 -- The posts of its deliveries, by whose ids they are found. The id of a message is all that stands before the last dot.

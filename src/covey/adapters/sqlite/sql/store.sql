@@ -39,11 +39,11 @@ select max(coalesce((select max(position) from journal), 0), coalesce((select ma
 select count(*) from sqlite_schema
 
 -- name: directory
--- A number that changes when an agent or a session does.
+-- A number that changes when an agent, a session or a setting does.
 select changes from directory
 
 -- name: change_directory
--- Count that an agent or a session has changed.
+-- Count that an agent, a session or a setting has changed.
 update directory set changes = changes + 1
 
 -- name: schema_number

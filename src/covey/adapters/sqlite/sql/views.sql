@@ -4,7 +4,7 @@ select (select count(*) from agents), (select count(*) from settings), (select c
     (select count(*) from journal), (select count(*) from sessions), (select count(*) from offers),
     (select count(*) from pruned), (select count(*) from messages), (select count(*) from tickets),
     (select count(*) from deliveries), (select count(*) from tasks), (select count(*) from bindings),
-    (select count(*) from posts)
+    (select count(*) from posts), (select count(*) from runs)
 
 -- name: numbers
 -- The last number that was given for each agent.
@@ -55,3 +55,9 @@ from tasks where seq > ? order by seq limit ?
 -- Posts in the order in which they were first put.
 select seq, id, channel, conversation, message_id, state, created_at, since, next_at, attempts, holder, error
 from posts where seq > ? order by seq limit ?
+
+-- name: runs
+-- Runs in the order in which they were first put.
+select seq, id, session, key, agent, parent_agent, request, mode, launcher, state, started_at, parent, sibling_of, label,
+    description, time_limit, thread_channel, thread_conversation, folder, stage, stop_reason, reason, ended_at, is_told
+from runs where seq > ? order by seq limit ?

@@ -9,7 +9,7 @@ TOPICS: Final[Mapping[str, str]] = {
     "addresses": "whom a message can be sent to, and what happens when nobody is there",
     "stores": "where a space is kept, and how it is found",
     "identity": "who acts, and how sure the space is of it",
-    "sessions": "joining and leaving, for shells and programs",
+    "sessions": "joining and leaving, and children: starting, seeing, stopping them",
     "gate": "requests, debts, and passing a scope only when nothing is owed",
     "tasks": "handing work over, doing it, and seeing how it fares",
     "numbers": "naming a message by its number instead of its id",

@@ -8,6 +8,7 @@ from covey.surfaces.cli.agent_document import agent_document
 from covey.surfaces.cli.call import Call
 from covey.surfaces.cli.exits import DONE
 from covey.surfaces.cli.known_names import known_names
+from covey.surfaces.cli.pausing import told_pause
 
 DESCRIPTION = """\
 List the agents of the space, those with a live session first: who is idle, busy or offline, and how many tasks each
@@ -41,10 +42,7 @@ def run(call: Call) -> int:
         return DONE
     call.output.table(
         ("agent", "presence", "sessions", "tasks", "about"),
-        [
-            (view.name, _presence(view), str(len(view.sessions)), _tasks(view), view.status or view.card.description)
-            for view in shown
-        ],
+        [(view.name, _presence(view), str(len(view.sessions)), _tasks(view), _about(view)) for view in shown],
         "Nobody is here." if options.live else "Nobody is known here. `covey join NAME` begins.",
     )
     if options.name is not None and shown[0].sessions:
@@ -55,7 +53,13 @@ def run(call: Call) -> int:
 
 def _presence(view: AgentView) -> str:
     """Return how someone is reached: a channel has no sessions, and is there all the same."""
-    return "channel" if view.card.channel else view.presence
+    return "channel" if view.card.channel else "paused" if view.pause else view.presence
+
+
+def _about(view: AgentView) -> str:
+    """Return what an agent is for or does, and before that why it is paused."""
+    about = view.status or view.card.description
+    return about if view.pause is None else "; ".join(filter(None, (told_pause(view.pause), about)))
 
 
 def _is_offline(view: AgentView) -> bool:

@@ -1,25 +1,17 @@
 """covey ask."""
 
-import shlex
-import sys
 from argparse import ArgumentParser
 
 from covey.core.approval import parse_approval_name
-from covey.core.approval_outcome import Approval
 from covey.core.errors import Invalid
 from covey.core.ids import parse_ticket_id
-from covey.core.json import Json
-from covey.core.outcome import Outcome, OutcomeKind, settled_outcome
-from covey.surfaces.cli.approvals import EXITS, approval_document, approval_in
+from covey.surfaces.cli.answering import answer_exit, is_open, show_outcome
+from covey.surfaces.cli.approvals import EXITS, approval_in
 from covey.surfaces.cli.call import Call
-from covey.surfaces.cli.documents import message_document
 from covey.surfaces.cli.drafts import draft_arguments, draft_of, policy_of
-from covey.surfaces.cli.exits import DONE, INTERRUPTED, REFUSED, UNAVAILABLE
-from covey.surfaces.cli.headline import extras
+from covey.surfaces.cli.exits import INTERRUPTED
 from covey.surfaces.cli.live import run_live
-from covey.surfaces.cli.output import columns
 from covey.surfaces.cli.standing import await_answer
-from covey.surfaces.cli.ticket_document import ticket_document
 from covey.surfaces.cli.when import parse_span
 
 USUAL_TIMEOUT = "60s"
@@ -65,7 +57,8 @@ def run(call: Call) -> int:
         if approval is not None:
             draft = call.services.approvals.prepared(draft, approval)
         actor = call.actor(options.sender)
-        outcome = call.run(asks.ask(draft, actor, policy_of(call), 0))
+        # Who waits is known from the first moment on, so that of two who ask each other one hears of it.
+        outcome = call.run(asks.ask(draft, actor, policy_of(call)._replace(waits=seconds), 0))
     elif options.text is not None or options.to or options.approval:
         raise Invalid("ticket", options.ticket, "the question was asked already: give no TEXT, --to or --approval")
     else:
@@ -73,75 +66,14 @@ def run(call: Call) -> int:
         outcome = call.run(asks.resume(parse_ticket_id(options.ticket), actor, 0))
     ticket = outcome.ticket.id
     try:
-        if _is_open(outcome) and seconds > 0:
+        if is_open(outcome) and seconds > 0:
             outcome = run_live(call, lambda services: await_answer(services, call.output, ticket, actor, seconds))
     except KeyboardInterrupt:
         call.output.step("")  # where the terminal shows the key, the next line begins below it
-        _show(call, outcome, approval_in(call, outcome), "Interrupted")
+        call.run(call.services.waits.end(ticket, actor))
+        show_outcome(call, outcome, approval_in(call, outcome), "Interrupted")
         return INTERRUPTED
     approval = approval_in(call, outcome)
     missing = "answer" if approval is None else "decision"
-    _show(call, outcome, approval, f"No {missing} from {outcome.ticket.debtor} yet")
-    return EXITS[approval.state] if approval is not None else _exit_code(outcome)
-
-
-def _is_open(outcome: Outcome) -> bool:
-    return settled_outcome(outcome.ticket) is None
-
-
-def _exit_code(outcome: Outcome) -> int:
-    if outcome.kind is OutcomeKind.REPLIED:
-        return DONE
-    return UNAVAILABLE if _is_open(outcome) else REFUSED
-
-
-def _show(call: Call, outcome: Outcome, approval: Approval | None, lead: str) -> None:
-    """Write the answer, or say why there is none and how to wait on."""
-    output = call.output
-    if output.as_json:
-        output.json(_document(call, outcome, approval))
-    elif approval is not None and approval.answer is not None:
-        output.text(f"{approval.state}: {approval.reason}" if approval.reason else str(approval.state))
-    elif outcome.answer is not None:
-        output.text(outcome.answer.text)
-        for line in extras(outcome.answer):
-            output.note(f"With it came: {line}")
-    elif _is_open(outcome):
-        output.note(f"{lead}. The question stays open; wait on with:")
-        output.note(_pasteable(_resume_words(call, outcome)))
-    else:
-        output.note(f"{outcome.ticket.debtor} will not answer: {outcome.kind}{_because(outcome)}.")
-
-
-def _because(outcome: Outcome) -> str:
-    return f", {outcome.reason}" if outcome.reason else ""
-
-
-def _document(call: Call, outcome: Outcome, approval: Approval | None) -> dict[str, Json]:
-    return {
-        "outcome": str(outcome.kind),
-        "reason": outcome.reason,
-        "ticket": outcome.ticket.id,
-        "text": outcome.text if outcome.answer else None,
-        "answer": message_document(outcome.answer) if outcome.answer else None,
-        "approval": approval_document(approval) if approval is not None else None,
-        "debt": ticket_document(outcome.ticket),
-        "resume": _resume_words(call, outcome) if _is_open(outcome) else None,
-    }
-
-
-def _resume_words(call: Call, outcome: Outcome) -> list[str]:
-    """Return the command that waits on for the same answer."""
-    options = call.options
-    given = (("--store", options.store), ("--agent", options.agent), ("--from", options.sender))
-    said = [word for name, value in given if value for word in (name, value)]
-    return ["covey", "ask", *said, "--ticket", outcome.ticket.id]
-
-
-def _pasteable(words: list[str]) -> str:
-    """Return a command as people can paste it: on one line, or with its last word on the next where a terminal is too
-    narrow for that."""
-    *head, last = [shlex.quote(word) for word in words]
-    line = "  " + " ".join([*head, last])
-    is_narrow = sys.stderr.isatty() and len(line) > columns()
-    return "  " + " ".join(head) + " \\\n    " + last if is_narrow else line
+    show_outcome(call, outcome, approval, f"No {missing} from {outcome.ticket.debtor} yet")
+    return EXITS[approval.state] if approval is not None else answer_exit(outcome)

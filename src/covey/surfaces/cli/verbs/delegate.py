@@ -65,7 +65,7 @@ def run(call: Call) -> int:
     draft = _draft(call, task_id)
     actor = call.actor(call.options.sender)
     try:
-        view = _delegate(call, draft, actor)
+        view = _delegate(call, draft, actor, 0.0 if call.options.no_wait else seconds)
         if not view.task.is_finished and call.options.no_wait:
             return _show_id(call, view)
         if not view.task.is_finished and seconds > 0:
@@ -76,14 +76,16 @@ def run(call: Call) -> int:
             view = run_live(call, lambda services: await_task(services, call.output, task_id, actor, seconds))
     except KeyboardInterrupt:
         call.output.status("")  # where the terminal shows the key, too
+        call.run(call.services.waits.end(task_id, actor))
         show_ending(call, _left(call, task_id), "Interrupted")
         return INTERRUPTED
     show_ending(call, view, f"{view.task.agent} has not finished it yet: it is {view.task.state}")
     return exit_of(view)
 
 
-def _delegate(call: Call, draft: Draft, actor: Identity) -> TaskView:
-    policy = SendPolicy(when_unknown=WhenUnknown.REGISTER if call.options.register else WhenUnknown.REFUSE)
+def _delegate(call: Call, draft: Draft, actor: Identity, seconds: float) -> TaskView:
+    when_unknown = WhenUnknown.REGISTER if call.options.register else WhenUnknown.REFUSE
+    policy = SendPolicy(when_unknown=when_unknown, waits=seconds)
     return call.run(call.services.tasks.delegate(draft, actor, policy))
 
 

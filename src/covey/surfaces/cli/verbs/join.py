@@ -1,9 +1,11 @@
 """covey join."""
 
 import os
+import shlex
 from argparse import ArgumentParser
 from datetime import timedelta
 
+from covey.core.capacity import Overflow
 from covey.core.card import TaskOverflow
 from covey.core.errors import Invalid
 from covey.core.json import Json
@@ -24,7 +26,8 @@ EXAMPLES = """\
 examples:
   eval "$(covey join coder --export)"
   eval "$(covey join coder --export --pid $$)"  # the same, also in a subshell
-  covey join critic --description "reads diffs" --capability review --json"""
+  covey join critic --description "reads diffs" --capability review --json
+  covey join critic --command 'claude -p {prompt}' --max-children 8 --lease 1m"""
 
 
 def arguments(parser: ArgumentParser) -> None:
@@ -44,6 +47,12 @@ def arguments(parser: ArgumentParser) -> None:
     card.add_argument("--quota", type=int, metavar="N", help="how many tasks it works on at once")
     card.add_argument("--overflow", choices=list(TaskOverflow), help="what becomes of a task over the quota")
     card.add_argument("--workspace", metavar="PATH", help="the folder it works in")
+    card.add_argument("--inbox-limit", type=int, metavar="N", help="how much may wait in the inbox of a session")
+    card.add_argument("--inbox-overflow", choices=list(Overflow), help="what gives way when it is full")
+    card.add_argument("--command", metavar="COMMAND", help="what starts a child of it: 'claude -p {prompt}'")
+    card.add_argument("--max-depth", type=int, metavar="N", help="how deep its sessions may start children")
+    card.add_argument("--max-children", type=int, metavar="N", help="how many each of them may have at once")
+    card.add_argument("--allow-spawn", metavar="AGENT", action="append", help="of which others; *, or several")
 
 
 def run(call: Call) -> int:
@@ -62,6 +71,11 @@ def run(call: Call) -> int:
             quota=options.quota,
             overflow=options.overflow,
             workspace=options.workspace,
+            capacity=_capacity(options.inbox_limit, options.inbox_overflow),
+            command=None if options.command is None else _words(options.command),
+            max_depth=options.max_depth,
+            max_children=options.max_children,
+            allow_spawn=options.allow_spawn,
         ),
         kind=SessionKind.LEASED if options.lease else SessionKind.CLIENT,
         label=parse_label(options.label) if options.label else None,
@@ -75,6 +89,19 @@ def run(call: Call) -> int:
 def _holder(call: Call) -> AgentName | None:
     """Return whose token lets the session join; the operator's is for anyone."""
     return None if call.holder is None or call.holder.is_operator else call.holder.agent
+
+
+def _capacity(limit: int | None, overflow: str | None) -> dict[str, Json] | None:
+    given: dict[str, Json] = {"limit": limit, "overflow": overflow}
+    return {name: value for name, value in given.items() if value is not None} or None
+
+
+def _words(command: str) -> list[Json]:
+    """Return a command as words, quoted as in a shell; none where it is empty."""
+    try:
+        return [*shlex.split(command)]
+    except ValueError as error:
+        raise Invalid("command", command, f"{str(error).lower()}: quote it as in a shell") from None
 
 
 def _pid(given: int | None) -> int:

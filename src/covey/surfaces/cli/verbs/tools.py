@@ -47,7 +47,7 @@ def _show(call: Call, kit: Toolkit, form: str) -> None:
     call.output.text()
     call.output.text(f"{kit.name} takes {size(kit, form):,} bytes in all.")
     others = [name for name in HOMES if name not in kit.name.split(",")]
-    call.output.note(f"Other toolkits: {', '.join(others)}.")
+    call.output.note(f"Others: {', '.join(others)}.")
 
 
 BRACKETS = len("[]")

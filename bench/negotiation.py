@@ -1,0 +1,99 @@
+"""Negotiation: a round, asked and answered and taken in, against the two sends that it needs at least."""
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+import covey
+from bench.figures import Row, ms
+from bench.sends import ROOMY
+from covey.core.limits import MAX_COUNT
+from covey.core.names import OPERATOR, AgentName
+from covey.core.negotiation import REPLY_SKIP
+from covey.core.storm import Limit
+from covey.surfaces.python.member import Member
+
+Work = Callable[[Member, Member, int], Awaitable[None]]
+
+
+async def rounds(asker: Member, answerer: Member, count: int) -> None:
+    """Go back and forth; both are models that answer at once. The text is new each time, as it is between models."""
+    asker_key, answerer_key = str(asker.session.key), str(answerer.session.key)
+
+    async def answer() -> None:
+        for number in range(count):
+            if await answerer.inbox.next(timeout=10) is None:
+                raise RuntimeError("the question did not come")
+            await answerer.say(asker_key, f"answer {number}", timeout=0)
+
+    async with asyncio.TaskGroup() as group:
+        group.create_task(answer())
+        for number in range(count):
+            await asker.say(answerer_key, f"question {number}", timeout=10)
+    await asker.say(answerer_key, REPLY_SKIP)
+    await answerer.inbox.next(timeout=10)
+
+
+async def two_sends(asker: Member, answerer: Member, count: int) -> None:
+    """Send and send back, without a look at what comes."""
+    for number in range(count):
+        await asker.send(answerer.name, f"question {number}")
+        await answerer.send(asker.name, f"answer {number}")
+
+
+async def by_hand(asker: Member, answerer: Member, count: int) -> None:
+    """Send and send back, each waiting for the other's message: what a round is without its ticket and its limit."""
+
+    async def answer() -> None:
+        for number in range(count):
+            if await answerer.inbox.next(timeout=10) is None:
+                raise RuntimeError("the question did not come")
+            await answerer.send(asker.name, f"answer {number}")
+
+    async with asyncio.TaskGroup() as group:
+        group.create_task(answer())
+        for number in range(count):
+            await asker.send(answerer.name, f"question {number}")
+            if await asker.inbox.next(timeout=10) is None:
+                raise RuntimeError("the answer did not come")
+
+
+async def measured(url: str, work: Work, talks: int, lanes: int, length: int) -> float:
+    """Let so many pairs talk at once, several times; return the seconds that one round takes."""
+    async with covey.open(url) as space:
+        by = space.services.identities
+        operator = await by.by_token(await by.create_token(OPERATOR, by.claim(AgentName("owner"))))
+        # One talk after the other between the same two is one causal tree: here it may grow.
+        await space.services.storms.set_limits({Limit.MESSAGES: MAX_COUNT, Limit.DEPTH: MAX_COUNT}, operator)
+        pairs = [(await space.join(f"a{n}", card=ROOMY), await space.join(f"b{n}", card=ROOMY)) for n in range(lanes)]
+
+        async def lane(one: Member, other: Member) -> None:
+            for _ in range(talks):
+                await work(one, other, length)
+
+        began = time.perf_counter()
+        async with asyncio.TaskGroup() as group:
+            for one, other in pairs:
+                group.create_task(lane(one, other))
+        return (time.perf_counter() - began) / (talks * lanes * length)
+
+
+def negotiation(folder: Path, talks: int) -> Row:
+    """Four rounds a talk: the last of five would let the pair rest."""
+    figures: dict[str, float] = {}
+    for name, lanes in (("alone", 1), ("together", 16)):
+        for what, work in (("sends", two_sends), ("by hand", by_hand), ("round", rounds)):
+            url = f"sqlite:{folder}/{name}-{what.replace(' ', '-')}/covey.db"
+            figures[f"{name} {what}"] = asyncio.run(measured(url, work, max(1, talks // lanes), lanes, 4))
+    ratios = {name: figures[f"{name} round"] / figures[f"{name} by hand"] for name in ("alone", "together")}
+    bare = {name: figures[f"{name} round"] / figures[f"{name} sends"] for name in ("alone", "together")}
+    return Row(
+        "a round of negotiation, instant answers in the process, one pair; 16 pairs at once",
+        f"{ms(figures['alone round'])} (by hand {ms(figures['alone by hand'])}, bare {ms(figures['alone sends'])}); "
+        f"{ms(figures['together round'])} ({ms(figures['together by hand'])}, {ms(figures['together sends'])})",
+        f"{ratios['alone']:.2f} ×; {ratios['together']:.2f} × two sends that are waited for; {bare['alone']:.2f} ×; "
+        f"{bare['together']:.2f} × two that nobody waits for",
+        "at most 2 ×",
+        figures,
+    )

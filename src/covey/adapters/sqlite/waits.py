@@ -1,0 +1,37 @@
+"""Waits in SQLite."""
+
+from collections.abc import Sequence
+
+from covey.adapters.sqlite.access import Access
+from covey.adapters.sqlite.connection import Row
+from covey.adapters.sqlite.statements import statements
+from covey.adapters.sqlite.values import to_instant, to_text
+from covey.core.names import AgentName
+from covey.core.waits import Awaited, Wait
+
+_SQL = statements("waits")
+
+
+class SqliteWaits:
+    __slots__ = ("_access",)
+
+    def __init__(self, access: Access) -> None:
+        self._access = access
+
+    async def put(self, wait: Wait) -> None:
+        row = (wait.asker, wait.what, wait.session, to_text(wait.since), to_text(wait.until))
+        self._access.write(_SQL["put"], row)
+
+    async def remove(self, asker: AgentName, what: Awaited) -> None:
+        self._access.write(_SQL["remove"], (asker, what))
+
+    async def of(self, asker: AgentName) -> Sequence[Wait]:
+        return [_decode(row) for row in self._access.read(_SQL["of"], (asker,))]
+
+    async def all(self) -> Sequence[Wait]:
+        return [_decode(row) for row in self._access.read(_SQL["all"])]
+
+
+def _decode(row: Row) -> Wait:
+    asker, what, session, since, until = row
+    return Wait(asker, what, session, to_instant(since), to_instant(until))

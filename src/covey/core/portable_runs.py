@@ -1,0 +1,56 @@
+"""The form of runs as they travel to another space. What ran in the old one is lost in the new: its process stayed."""
+
+from typing import Final, cast
+
+from covey.core.errors import Invalid
+from covey.core.ids import parse_message_id, parse_session_id
+from covey.core.message import Callback
+from covey.core.names import parse_agent_name, parse_label
+from covey.core.portable_forms import Form
+from covey.core.run import LauncherKind, Run, RunMode, RunState, Stage, parse_run_id
+from covey.core.session_key import parse_session_key
+from covey.core.times import parse_instant
+from covey.core.wire import flag, member, plain_text
+
+
+def _seconds(value: object) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or value < 0:
+        raise Invalid("seconds", value, "use a number of 0 or more")
+    return float(value)
+
+
+def _thread(value: object) -> Callback:
+    pair = cast(list[object], value) if isinstance(value, list) else []
+    if len(pair) != 2:
+        raise Invalid("thread", cast(object, value), "use a channel and a conversation")
+    return Callback(plain_text(pair[0]), plain_text(pair[1]))
+
+
+RUN: Final = Form(
+    Run,
+    {
+        "id": parse_run_id,
+        "session": parse_session_id,
+        "key": parse_session_key,
+        "agent": parse_agent_name,
+        "parent_agent": parse_agent_name,
+        "request": parse_message_id,
+        "mode": member(RunMode),
+        "launcher": member(LauncherKind),
+        "state": member(RunState),
+        "started_at": parse_instant,
+        "parent": parse_session_id,
+        "sibling_of": parse_session_id,
+        "label": parse_label,
+        "description": plain_text,
+        "time_limit": _seconds,
+        "thread": _thread,
+        "stage": member(Stage),
+        "stop_reason": plain_text,
+        "reason": plain_text,
+        "ended_at": parse_instant,
+        "is_told": flag,
+    },
+    Run._field_defaults,
+)
+"""All but the folder, which stays where it is."""

@@ -1,0 +1,41 @@
+"""Finished work, as a coordinator is shown it: who did it, how it ended, and how to give the worker more to do."""
+
+from typing import Final
+
+from covey.core.attention import Letter, Ways, WorkNote
+from covey.core.message import Kind
+from covey.core.names import AgentName
+from covey.core.render_escape import one_line
+
+TAG: Final = "task-notification"
+
+
+def work_fields(letter: Letter, agent: AgentName, ways: Ways) -> dict[str, str]:
+    """Return what is told of the work that a letter brings, by name; nothing where it brings none, or its reader is no
+    coordinator."""
+    if not ways.worker:
+        return {}
+    note = letter.work or _of_task(letter)
+    if note is None:
+        return {}
+    goes_on = ways.worker.format(agent=agent, number=letter.number, message=letter.message_id)
+    told = {"worker": note.worker, "status": note.status, "run": note.run or "", "continue": goes_on}
+    return {name: value for name, value in told.items() if value}
+
+
+def work_line(letter: Letter, agent: AgentName, ways: Ways) -> str:
+    """Return the same as words that go on after who sent the letter and when; empty where there is none."""
+    told = {name: one_line(value) for name, value in work_fields(letter, agent, ways).items()}
+    if not told:
+        return ""
+    return f" [{TAG}: worker {told['worker']} has {told['status']}; to continue it: {told['continue']}]"
+
+
+def _of_task(letter: Letter) -> WorkNote | None:
+    """Return the same for a task that was handed over."""
+    from covey.core.task import FINISHED  # here because most readers are no coordinators
+
+    task = letter.task
+    if task is None or letter.kind is not Kind.UPDATE or task.state not in FINISHED:
+        return None
+    return WorkNote(task.agent, task.state)

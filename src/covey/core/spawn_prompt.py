@@ -1,0 +1,91 @@
+"""The prompts of a child: its task, who asked, how to report, which tools; later, what was said since."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from covey.core.message import Message
+from covey.core.parts import FilePart, TextPart, text_of
+from covey.core.run import LauncherKind, Run, RunMode
+
+LONGEST_HISTORY: Final = 32_000
+"""How many characters of a conversation so far a child is told again."""
+
+
+def first_prompt(run: Run, task: str, files: Sequence[FilePart], parent: str) -> str:
+    """Return what a child is told first. `parent` is who asked, as others address it."""
+    sections = [
+        f"You are a child of {run.parent_agent}, started as the agent {run.agent}{_label(run)}. Your task:",
+        task.strip(),
+        _listed("Files that go with it:", [_place(run, part) for part in files]),
+        _listed("How to report:", _reporting(run)),
+        _listed("Good to know:", _facts(run, parent)),
+    ]
+    return "\n\n".join(section for section in sections if section) + "\n"
+
+
+def later_prompt(run: Run, message: Message, thread: Sequence[Message]) -> str:
+    """Return what a child in session mode is told of a message that came later, with what was said before."""
+    said = [f"{_speaker(run, earlier)}: {text_of(earlier.parts).strip()}" for earlier in thread]
+    history = "\n\n".join(said)
+    if len(history) > LONGEST_HISTORY:
+        history = "[… what was said first is left out …]\n\n" + history[-LONGEST_HISTORY:]
+    sections = [
+        f"You are a child of {run.parent_agent}, started as the agent {run.agent}{_label(run)}. "
+        "This is the conversation so far:",
+        history,
+        f"Now {_speaker(run, message)} says:",
+        text_of(message.parts).strip(),
+        _listed("How to report:", _reporting(run)),
+    ]
+    return "\n\n".join(section for section in sections if section) + "\n"
+
+
+def _reporting(run: Run) -> Sequence[str]:
+    what = "your result" if run.mode is RunMode.RUN else "your answer"
+    if run.launcher is LauncherKind.PYTHON:
+        return [f"What you return is {what}. It is sent to {run.parent_agent} at once."]
+    return [
+        f"What you print is {what}. It is sent to {run.parent_agent} when you end; nobody has to ask for it.",
+        "A JSON object with result, data, files or error says more than a text.",
+        *([f"Files that belong to it go into {run.folder}/output."] if run.folder else []),
+    ]
+
+
+def _facts(run: Run, parent: str) -> Sequence[str]:
+    facts = [f"Your session is {run.key}, your run {run.id}. {parent} started you."]
+    if run.time_limit is not None:
+        facts.append(f"You have {run.time_limit:g} seconds; what you have printed by then is handed in.")
+    if run.mode is RunMode.SESSION:
+        facts.append("You are started again, with the conversation so far, whenever somebody says something to you.")
+    if run.thread is not None:
+        facts.append(f"People read what you say in the conversation {run.thread.session_id} of {run.thread.channel}.")
+    if run.launcher is LauncherKind.COMMAND:
+        facts.append(
+            "The command covey acts as you: covey inbox (your mail), covey send --to AGENT TEXT, "
+            "covey ask --to AGENT TEXT, covey agents (who is there). covey mcp gives you the same as tools."
+        )
+    return facts
+
+
+def _label(run: Run) -> str:
+    return f" ({run.label})" if run.label else ""
+
+
+def _place(run: Run, part: FilePart) -> str:
+    return f"{run.folder}/attachments/{part.name}" if run.folder else f"{part.name} ({part.size:,} bytes)"
+
+
+def _speaker(run: Run, message: Message) -> str:
+    person = message.metadata.get("person")
+    if isinstance(person, str):
+        return person
+    return "you" if message.sender.session == run.session else message.sender.agent
+
+
+def _listed(title: str, lines: Sequence[str]) -> str:
+    return "\n".join([title, *(f"- {line}" for line in lines)]) if lines else ""
+
+
+def carried(prompt: str, files: Sequence[FilePart]) -> tuple[TextPart | FilePart, ...]:
+    """Return the parts of the message that carries a prompt."""
+    return (TextPart(prompt), *files)

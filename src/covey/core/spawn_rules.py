@@ -1,0 +1,74 @@
+"""Who may start a child of whom: depth, number, allow lists, and what goes together."""
+
+from typing import Final, NamedTuple
+
+from covey.core.card import Card
+from covey.core.errors import Invalid, SpawnDepth, SpawnLimit, SpawnNotAllowed
+from covey.core.message import Callback
+from covey.core.names import AgentName
+from covey.core.routing import allows
+from covey.core.run import LauncherKind, RunMode
+from covey.core.session_key import SessionKey
+
+MAX_TIME_LIMIT: Final = 7 * 24 * 3600.0
+"""How many seconds a child may be given: a week."""
+
+
+class Parent(NamedTuple):
+    """Whose child it is to be."""
+
+    agent: AgentName
+    key: SessionKey | None
+    """Its session's; None for somebody without one."""
+    card: Card
+    is_operator: bool = False
+    """The person in charge, whom no limit holds."""
+
+
+def check_spawn(parent: Parent, child: AgentName, card: Card, alive: int) -> None:
+    """Raise SpawnDepth, SpawnLimit or SpawnNotAllowed where a parent that has `alive` children may not have this one.
+
+    A child of one's own agent is always allowed. One of another's gets mail from its parent, so the rules for mail hold
+    too.
+    """
+    depth = 1 if parent.key is None else parent.key.depth + 1
+    if parent.is_operator:
+        return
+    if depth > parent.card.max_depth:
+        raise SpawnDepth(parent.agent, depth, parent.card.max_depth)
+    if alive >= parent.card.max_children:
+        raise SpawnLimit(parent.agent, alive, parent.card.max_children)
+    if child == parent.agent:
+        return
+    for allowed, asked, rule, owner in (
+        (parent.card.allow_spawn, child, "allow_spawn", parent.agent),
+        (parent.card.allowed_delegates, child, "allowed_delegates", parent.agent),
+        (card.allow_from, parent.agent, "allow_from", child),
+    ):
+        if not allows(allowed, asked):
+            raise SpawnNotAllowed(parent.agent, child, allowed, rule, owner)
+
+
+def check_mode(mode: RunMode, thread: bool | Callback) -> None:
+    """Raise Invalid where mode and thread do not go together: what stays is seen by people, and what does its task and
+    is gone is not."""
+    if mode is RunMode.SESSION and thread is False:
+        raise Invalid(
+            "thread", None, "mode session needs thread=true: later messages reach the child through a conversation"
+        )
+    if mode is RunMode.RUN and thread is not False:
+        raise Invalid("thread", True, "a child in mode run is not seen by people; use mode session")
+
+
+def check_time_limit(seconds: float | None) -> None:
+    """Raise Invalid where a time limit is none."""
+    if seconds is not None and not 0 < seconds <= MAX_TIME_LIMIT:
+        raise Invalid("runTimeoutSeconds", seconds, f"use more than 0 and at most {MAX_TIME_LIMIT:,.0f} seconds")
+
+
+def check_startable(agent: AgentName, card: Card, launcher: LauncherKind) -> None:
+    """Raise Invalid where nothing says how a child of an agent is started."""
+    if card.channel:
+        raise Invalid("agent", agent, "it is a channel: people are reached there, and nobody works there")
+    if launcher is LauncherKind.COMMAND and not card.command:
+        raise Invalid("command", None, f"the card of {agent} has no command that starts one")

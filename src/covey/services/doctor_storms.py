@@ -1,0 +1,104 @@
+"""Waits and causal trees under examination: those that nobody stands behind any more."""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Final, NamedTuple
+
+from covey.core.counted import counted
+from covey.core.diagnoses import TREE_ROOTLESS, WAIT_LEFT
+from covey.core.finding import Area, Examination, Finding
+from covey.core.identity import Identity
+from covey.core.storm import Tree
+from covey.core.waits import Wait
+from covey.ports.checkup import Tell
+from covey.ports.clock import Clock
+from covey.ports.presence import Liveness
+from covey.ports.store import Store, Transaction
+from covey.services.act import Act
+from covey.services.doctor_note import note
+from covey.services.waits import Graph
+
+MOST: Final = 1_000_000
+"""How many trees are looked at."""
+
+LONG_AGO: Final = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+class Ailing(NamedTuple):
+    """What is wrong with waits and trees."""
+
+    waits: int
+    """How many there are in all."""
+    trees: int
+    left: Sequence[Wait]
+    """Those of sessions that are gone. One whose time is over is forgotten when its agent waits again."""
+    rootless: Sequence[Tree]
+
+    def findings(self) -> tuple[Finding, ...]:
+        found = (
+            Finding(
+                WAIT_LEFT,
+                f"{counted(len(self.left), 'wait')} of nobody",
+                tuple(f"{wait.asker} for {wait.what}" for wait in self.left),
+            ),
+            Finding(
+                TREE_ROOTLESS,
+                f"{counted(len(self.rootless), 'causal tree')} of a message that never was",
+                tuple(tree.root for tree in self.rootless),
+            ),
+        )
+        return tuple(finding for finding in found if finding.items)
+
+
+class StormsCheckup:
+    area = Area.STORMS
+
+    def __init__(self, store: Store, clock: Clock, liveness: Liveness) -> None:
+        self._store = store
+        self._clock = clock
+        self._liveness = liveness
+
+    async def examine(self, *, thorough: bool, tell: Tell) -> Examination:
+        del thorough, tell
+        found = await self._store.read(self._look, is_long=True)
+        if found.left:
+            # Who left between the read and the look at its process waits no more by the next read.
+            again = await self._store.read(self._look, is_long=True)
+            found = again._replace(left=[wait for wait in again.left if wait in found.left])
+        summary = f"{counted(found.trees, 'causal tree')}, {counted(found.waits, 'wait')}"
+        return Examination(self.area, summary, found.findings())
+
+    async def mend(self, findings: Sequence[Finding], actor: Identity) -> None:
+        codes = {finding.code for finding in findings}
+
+        async def operation(tx: Transaction) -> None:
+            act = Act(tx, actor, self._clock.now())
+            ailing = await self._look(tx)
+            for finding in ailing.findings():
+                if finding.code in codes:
+                    await note(act, finding)
+            if WAIT_LEFT.code in codes:
+                for wait in ailing.left:
+                    await tx.waits.remove(wait.asker, wait.what)
+            if TREE_ROOTLESS.code in codes:
+                for tree in ailing.rootless:  # what is not stopped and has not grown since is forgotten
+                    await tx.trees.put(Tree(tree.root, LONG_AGO, LONG_AGO))
+                await tx.trees.forget(LONG_AGO + timedelta(seconds=1), len(ailing.rootless))
+
+        await self._store.commit(operation, is_long=True)
+
+    async def _look(self, tx: Transaction) -> Ailing:
+        now = self._clock.now()
+        graph = Graph(tx, self._liveness, now, None)
+        waits = await tx.waits.all()
+        trees = await tx.trees.since(LONG_AGO, MOST)
+        return Ailing(
+            waits=len(waits),
+            trees=len(trees),
+            left=[wait for wait in waits if wait.until > now and not await graph.holds(wait)],
+            rootless=[tree for tree in trees if await _is_rootless(tx, tree)],
+        )
+
+
+async def _is_rootless(tx: Transaction, tree: Tree) -> bool:
+    return await tx.messages.get(tree.root) is None and not await tx.pruned.has(tree.root)

@@ -1,0 +1,256 @@
+"""Negotiation: what a session says to another, round by round, in one thread; and what it says without waiting.
+
+A round is an ask: its ticket is durable, a wait that runs out has it, and the late answer arrives once. Who owes an
+answer in a negotiation gives it by saying something, with whatever tool. How it ends is in `negotiation_end`.
+"""
+
+from typing import NamedTuple
+
+from covey.core.address import Address, AddressKind
+from covey.core.authority import check_operator
+from covey.core.delivery import WAITING, Move
+from covey.core.draft import Draft
+from covey.core.errors import Invalid, RoundsExhausted
+from covey.core.event import Action
+from covey.core.identity import Identity
+from covey.core.ids import MessageId, TicketId, ticket_id
+from covey.core.message import Callback, Kind, Message
+from covey.core.negotiation import (
+    ROUNDS_SETTING,
+    Ending,
+    Negotiation,
+    Step,
+    is_skip,
+    marked,
+    pair_subject,
+    parse_rounds,
+    read_negotiation,
+    read_on,
+)
+from covey.core.outcome import Outcome, OutcomeKind
+from covey.core.parts import Part, text_of
+from covey.core.session import Session
+from covey.ports.clock import Clock
+from covey.ports.ledger import MessageFilter
+from covey.ports.store import Store, Transaction
+from covey.services.act import Act, journal, shift
+from covey.services.asks import Asks
+from covey.services.exchange import Exchange, ExchangeState
+from covey.services.lately import Lately
+from covey.services.mail import Mail
+from covey.services.negotiation_rounds import rounds_of
+from covey.services.recipients import SendPolicy
+from covey.services.result_place import result_place
+
+ANSWERING = SendPolicy(closes=True)
+
+
+class Look(NamedTuple):
+    """What two sessions have with each other at one moment."""
+
+    known: Negotiation | None
+    limit: int
+
+
+class Negotiations:
+    def __init__(self, store: Store, clock: Clock, mail: Mail, asks: Asks, lately: Lately) -> None:
+        self._store = store
+        self._clock = clock
+        self._mail = mail
+        self._asks = asks
+        self._lately = lately
+
+    async def say(
+        self, parts: tuple[Part, ...], to: Session, actor: Identity, timeout: float, callback: Callback | None = None
+    ) -> Exchange:
+        """Say something to a session. What the actor owes there, it answers. With a timeout it is a round of the
+        negotiation of the two, which begins with it where there is none: the other's reply is waited for. Without, it
+        is delivered, and no reply is needed. REPLY_SKIP ends the negotiation. After the last round, RoundsExhausted.
+
+        The result of a negotiation is announced where `callback` says; by default in the conversation that one of the
+        two is bound to, or that the actor's model was last told something from.
+        """
+        if to.id == actor.session:
+            raise Invalid("session", str(to.key), "that is your own; name another one")
+        known, limit = await self.look(actor, to)
+        text = text_of(parts)
+        owed = None if known is None else known.owed_by(actor)
+        if known is not None and owed is not None:
+            return await self._answer(known, owed, parts, to, actor, timeout)
+        if is_skip(text):
+            return await self._end(known, parts, to, actor)
+        if timeout <= 0:
+            return await self._tell(None, parts, to, actor)
+        if known is not None and known.ending is None:
+            awaited = known.awaited_by(actor)
+            if awaited is not None:  # it has not answered yet: a remark, and not another question
+                await self._tell(known, parts, to, actor)
+                return await self._await(known, awaited.id, to, actor, timeout)
+            return await self._round(known, parts, to, actor, timeout)
+        rest = None if known is None else known.rests(self._clock.now())
+        if known is not None and rest is not None:
+            raise RoundsExhausted(str(to.key), known.limit, rest.total_seconds())
+        return await self._begin(parts, to, actor, timeout, limit, callback)
+
+    async def wait(self, to: Session, actor: Identity, timeout: float) -> Exchange:
+        """Wait on for the reply of a session to what the actor asked it last; one that has come is returned again."""
+        known, _ = await self.look(actor, to)
+        asked = None if known is None else known.asked_by(actor)
+        if known is None or asked is None:
+            reason = "you have asked it nothing"
+            return Exchange(ExchangeState.ENDED, to, ending=known.ending if known else None, reason=reason)
+        return await self._await(known, asked, to, actor, timeout)
+
+    async def look(self, actor: Identity, other: Session) -> Look:
+        """Return the last negotiation of the actor with a session, and how many rounds a new one may have."""
+        wanted = MessageFilter(subject=pair_subject(actor, _side(other)))
+
+        async def operation(tx: Transaction) -> Look:
+            limit = await rounds_of(tx)
+            newest = await tx.messages.find(wanted, 1)
+            thread = await tx.messages.thread(newest[0].thread) if newest else ()
+            return Look(read_negotiation(thread, limit), limit)
+
+        return await self._store.read(operation)
+
+    async def rounds(self) -> int:
+        """Return how many rounds a negotiation may have in this space."""
+        return await self._store.read(rounds_of)
+
+    async def set_rounds(self, rounds: int, actor: Identity) -> None:
+        """Change that, also for negotiations that go on."""
+        check_operator(actor, "change the rounds of negotiations")
+        wanted = parse_rounds(rounds)
+
+        async def operation(tx: Transaction) -> None:
+            await tx.settings.put(ROUNDS_SETTING, str(wanted))
+            act = Act(tx, actor, self._clock.now())
+            await journal(act, Action.SETTING_CHANGED, setting=ROUNDS_SETTING, value=wanted)
+
+        await self._store.commit(operation)
+
+    async def _begin(
+        self,
+        parts: tuple[Part, ...],
+        to: Session,
+        actor: Identity,
+        timeout: float,
+        limit: int,
+        callback: Callback | None,
+    ) -> Exchange:
+        led_by = self._led_by(to, actor)
+        draft = _asking(parts, to)._replace(
+            subject=pair_subject(actor, _side(to)),
+            round=1,
+            led_by=led_by,
+            callback=callback or await self._store.read(lambda tx: result_place(tx, to, actor, led_by)),
+        )
+        outcome = await self._asks.ask(draft, actor, SendPolicy(), timeout, heeds_questions=True)
+        return await self._exchange(outcome, to, actor, 1, limit)
+
+    async def _round(
+        self, known: Negotiation, parts: tuple[Part, ...], to: Session, actor: Identity, timeout: float
+    ) -> Exchange:
+        draft = _asking(parts, to)._replace(round=known.round + 1, in_reply_to=known.last.id)
+        outcome = await self._asks.ask(draft, actor, SendPolicy(), timeout, heeds_questions=True)
+        return await self._exchange(outcome, to, actor, known.round + 1, known.limit)
+
+    async def _answer(
+        self,
+        known: Negotiation,
+        owed: Message,
+        parts: tuple[Part, ...],
+        to: Session,
+        actor: Identity,
+        timeout: float,
+    ) -> Exchange:
+        draft = Draft(Kind.RESPONSE, (), parts, round=known.round, in_reply_to=owed.id)
+        sent = await self._mail.post(draft, actor, ANSWERING)
+        after = read_on(known, sent.message)
+        awaited = after.awaited_by(actor)
+        if awaited is not None and timeout > 0:  # it had asked back, and may answer now
+            return await self._await(known, awaited.id, to, actor, timeout)
+        state = ExchangeState.DELIVERED if after.ending is None else ExchangeState.ENDED
+        return Exchange(state, to, sent.message.id, known.round, known.limit, ending=after.ending)
+
+    async def _end(self, known: Negotiation | None, parts: tuple[Part, ...], to: Session, actor: Identity) -> Exchange:
+        if known is None or known.ending is not None:
+            reason = "there is no negotiation to end"
+            return Exchange(ExchangeState.ENDED, to, ending=known.ending if known else None, reason=reason)
+        ended = await self._tell(known, parts, to, actor, is_end=True)
+        return ended._replace(state=ExchangeState.ENDED, ending=Ending.SKIPPED)
+
+    async def _tell(
+        self,
+        known: Negotiation | None,
+        parts: tuple[Part, ...],
+        to: Session,
+        actor: Identity,
+        *,
+        is_end: bool = False,
+    ) -> Exchange:
+        draft = Draft(Kind.NOTIFY, (Address(AddressKind.SESSION, to.id),), parts)
+        if known is None:
+            draft = draft._replace(led_by=self._led_by(to, actor))
+        else:
+            draft = draft._replace(in_reply_to=known.last.id)
+        if known is not None and is_end:
+            draft = draft._replace(metadata=marked(Step.END))
+        receipt = await self._mail.send(draft, actor, SendPolicy())
+        count, limit = (None, None) if known is None else (known.round, known.limit)
+        if receipt.delivered:
+            return Exchange(ExchangeState.DELIVERED, to, receipt.message_id, count, limit)
+        reason = next((copy.reason or "" for copy in receipt.refused), "")
+        return Exchange(ExchangeState.FAILED, to, receipt.message_id, count, limit, reason=reason)
+
+    async def _await(
+        self, known: Negotiation, asked: MessageId, to: Session, actor: Identity, timeout: float
+    ) -> Exchange:
+        ticket = ticket_id(asked, to.agent)
+        outcome = await self._asks.resume(ticket, actor, timeout, heeds_questions=True)
+        return await self._exchange(outcome, to, actor, known.round, known.limit)
+
+    async def _exchange(self, outcome: Outcome, to: Session, actor: Identity, count: int, limit: int) -> Exchange:
+        said = Exchange(
+            ExchangeState.NO_REPLY_YET,
+            to,
+            outcome.ticket.message_id,
+            count,
+            limit,
+            ticket=outcome.ticket.id,
+            reason=outcome.reason,
+        )
+        if outcome.answer is not None:
+            ending = Ending.SKIPPED if is_skip(outcome.answer.text) else Ending.LIMIT if count >= limit else None
+            state = ExchangeState.ENDED if ending is Ending.SKIPPED else ExchangeState.REPLIED
+            return said._replace(state=state, reply=outcome.answer, ending=ending, reason="")
+        if outcome.ticket.awaits is not None and outcome.kind is OutcomeKind.DELIVERED_NO_REPLY:
+            question = await self._take(outcome.ticket.awaits, actor)
+            return said._replace(state=ExchangeState.REPLIED, reply=question, is_question=True, reason="")
+        if outcome.kind is OutcomeKind.DELIVERED_NO_REPLY and outcome.ticket.closed_at is None:
+            return said
+        return said._replace(state=ExchangeState.FAILED, reason=outcome.reason or str(outcome.kind))
+
+    async def _take(self, ticket: TicketId, actor: Identity) -> Message | None:
+        """Return a question back. The actor has it then, and is not shown it again; its answer stays owed."""
+        message_id = MessageId(ticket.partition("@")[0])
+
+        async def operation(tx: Transaction) -> Message | None:
+            act = Act(tx, actor, self._clock.now())
+            for copy in await tx.deliveries.of_message(message_id):
+                if copy.agent == actor.agent and copy.state in WAITING:
+                    await shift(act, copy, Move.SETTLE, "returned by ask")
+            return await tx.messages.get(message_id)
+
+        return await self._store.commit(operation)
+
+    def _led_by(self, to: Session, actor: Identity) -> MessageId | None:
+        return self._lately.led_by(actor.session, (Address(AddressKind.SESSION, to.id),))
+
+
+def _asking(parts: tuple[Part, ...], to: Session) -> Draft:
+    return Draft(Kind.REQUEST, (Address(AddressKind.SESSION, to.id),), parts, expects_reply=True)
+
+
+def _side(session: Session) -> Identity:
+    return Identity(session.agent, session.id)

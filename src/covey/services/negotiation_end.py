@@ -1,0 +1,118 @@
+"""The end of a negotiation: the target is asked what to announce, and that is posted where the result is wanted.
+
+All of it happens in the transaction that accepts the message which ends the negotiation, or which says what to
+announce. So it happens once, and whoever asked may be long gone.
+"""
+
+from collections.abc import Awaitable, Callable
+
+from covey.core.address import Address, AddressKind
+from covey.core.delivery import WAITING, Move
+from covey.core.draft import Draft, compose
+from covey.core.identity import Identity
+from covey.core.message import Kind, Message
+from covey.core.negotiation import (
+    ANNOUNCE_SKIP,
+    Negotiation,
+    Step,
+    announce_prompt,
+    ending_of,
+    is_skip,
+    marked,
+    read_negotiation,
+    step_of,
+)
+from covey.core.parts import TextPart
+from covey.core.ticket import TicketMove, TicketState
+from covey.ports.clock import Ids
+from covey.services.act import Act, shift, shift_ticket
+from covey.services.callbacks import channel_of
+from covey.services.negotiation_rounds import rounds_of
+
+Accept = Callable[[Act, Message, Message], Awaitable[object]]
+"""Takes a message that replies to another into the ledger. A refusal is returned, and changes nothing here."""
+
+
+async def conclude(act: Act, message: Message, answered: Message, ids: Ids, accept: Accept) -> None:
+    """Do what follows from a message that replies within a negotiation, after it was filed. Mostly that is nothing."""
+    if step_of(message) is Step.END:
+        await _let_go(act, message)
+        await _ask_target(act, message, ids, accept)
+    elif message.kind is Kind.RESPONSE:
+        asked = step_of(answered)
+        if asked is Step.ANNOUNCE:
+            await _announce(act, message, answered, ids, accept)
+        elif asked is Step.ROUND and ending_of(message, await rounds_of(act.tx)) is not None:
+            await _ask_target(act, message, ids, accept)
+
+
+async def _ask_target(act: Act, message: Message, ids: Ids, accept: Accept) -> None:
+    """Ask the target what people are to be told, where there is a conversation for it; in the name of who asked."""
+    if await channel_of(act, message) is None:  # the callback goes through the whole thread
+        return
+    found = read_negotiation(await act.tx.messages.thread(message.thread), await rounds_of(act.tx))
+    if found is None or found.ending is None or found.announce is not None:
+        return
+    asker = found.first.sender
+    draft = Draft(
+        kind=Kind.REQUEST,
+        to=found.first.to,
+        parts=(TextPart(announce_prompt(asker.agent, found.ending)),),
+        round=found.round,
+        expects_reply=True,
+        callback=found.first.callback,
+        metadata=marked(Step.ANNOUNCE),
+    )
+    await _settle(act, message, found, "what to announce is asked instead")
+    await accept(act, _following(act, draft, asker, message, ids), message)
+
+
+async def _announce(act: Act, said: Message, request: Message, ids: Ids, accept: Accept) -> None:
+    """Post what the target says to the conversation. Who asked has it in the thread, and is not shown it again."""
+    found = read_negotiation(await act.tx.messages.thread(said.thread), await rounds_of(act.tx))
+    if found is None or found.announce is None or found.announce.id != request.id:
+        return  # anyone can write such a mark
+    for copy in await act.tx.deliveries.of_message(said.id):
+        if copy.agent == request.sender.agent and copy.state in WAITING:
+            await shift(act, copy, Move.SETTLE, "announced")
+    channel = await channel_of(act, request)
+    if channel is None or is_skip(said.text, ANNOUNCE_SKIP) or is_skip(said.text):
+        return
+    draft = Draft(
+        kind=Kind.NOTIFY,
+        to=(Address(AddressKind.AGENT, channel.name),),
+        parts=said.parts,
+        callback=request.callback,
+    )
+    await accept(act, _following(act, draft, said.sender, said, ids), said)
+
+
+def _following(act: Act, draft: Draft, sender: Identity, before: Message, ids: Ids) -> Message:
+    """Return what the space says in somebody's name after a message, in its thread. It is no relay of theirs, and has
+    all its hops."""
+    message = compose(draft, sender, ids.message_id(act.now), act.now, led_by=before)
+    return message._replace(thread=before.thread, in_reply_to=before.id)
+
+
+async def _settle(act: Act, message: Message, found: Negotiation, why: str) -> None:
+    """A bare REPLY_SKIP to the target says nothing that the question after it does not say."""
+    if step_of(message) is not Step.END or message.sender != found.first.sender:
+        return
+    for copy in await act.tx.deliveries.of_message(message.id):
+        if copy.state in WAITING:
+            await shift(act, copy, Move.SETTLE, why)
+
+
+async def _let_go(act: Act, message: Message) -> None:
+    """Who ends it wants no answer any more to what it asked in it."""
+    earlier = await act.tx.messages.thread(message.thread)
+    found = read_negotiation([one for one in earlier if one.id != message.id], await rounds_of(act.tx))
+    asked = None if found is None else found.awaited_by(message.sender)
+    if asked is None:
+        return
+    for ticket in await act.tx.tickets.of_message(asked.id):
+        if ticket.state is TicketState.OPEN:
+            await shift_ticket(act, ticket, TicketMove.WAIVE)
+    for copy in await act.tx.deliveries.of_message(asked.id):
+        if copy.state in WAITING:
+            await shift(act, copy, Move.SETTLE, "the negotiation is over")

@@ -1,0 +1,92 @@
+"""Answers of a child: what it made is sent in its name to whoever asked, and to the people who read along."""
+
+from covey.core.draft import Draft, compose
+from covey.core.identity import Identity
+from covey.core.ids import ticket_id
+from covey.core.json import Json
+from covey.core.message import Kind, Message
+from covey.core.names import AgentName
+from covey.core.parts import DataPart, Part, TextPart
+from covey.core.run import Run, RunState
+from covey.core.ticket import TicketState
+from covey.core.wire import encode
+from covey.ports.launching import Product
+from covey.services.acceptance import Acceptance
+from covey.services.act import Act
+from covey.services.notices import Told, tell_of
+from covey.services.recipients import SendPolicy
+from covey.services.task_moves import Desk
+
+STATUS = "status"
+"""Where the metadata of an answer says how the child that gave it ended."""
+
+_IN_WORDS = {
+    RunState.COMPLETED: "Done.",
+    RunState.FAILED: "It failed.",
+    RunState.TIMED_OUT: "It took longer than it may.",
+    RunState.STOPPED: "It was stopped.",
+    RunState.LOST: "It is lost: what watched over it is gone, and it was ended with it.",
+}
+
+
+async def answer_for(
+    act: Act, run: Run, request: Message, product: Product, desk: Desk, speaker: Identity
+) -> Message | None:
+    """Answer a request in a child's name; where the child did it itself, that stands. Return the answer, or None where
+    nobody is owed one any more."""
+    ticket = await act.tx.tickets.get(ticket_id(request.id, run.agent))
+    if ticket is None or ticket.state is not TicketState.OPEN:
+        return await act.tx.messages.get(ticket.answer) if ticket is not None and ticket.answer is not None else None
+    draft = Draft(
+        kind=Kind.RESPONSE,
+        to=(),
+        parts=parts_of(product),
+        in_reply_to=request.id,
+        metadata=_about(run, product),
+    )
+    return await _send(act, draft, request, desk, speaker)
+
+
+async def remark_on(act: Act, run: Run, message: Message, product: Product, desk: Desk, speaker: Identity) -> None:
+    """Say to people what a child makes of something that they told it."""
+    sender = await act.tx.agents.get(message.sender.agent)
+    if sender is None or not sender.card.channel:
+        return  # who told it something without asking expects nothing
+    draft = Draft(
+        kind=Kind.NOTIFY, to=(), parts=parts_of(product), in_reply_to=message.id, metadata=_about(run, product)
+    )
+    await _send(act, draft, message, desk, speaker)
+
+
+async def show_in_thread(act: Act, run: Run, answer: Message, desk: Desk) -> None:
+    """Post an answer of a child in the conversation that it is bound to, unless it goes there anyway."""
+    if run.thread is None or any(address.value == run.thread.channel for address in answer.to):
+        return
+    told = Told(AgentName(run.thread.channel), None, answer.parts)
+    await tell_of(act, answer._replace(callback=run.thread), told, answer.sender, desk.ids, desk.liveness)
+
+
+async def _send(act: Act, draft: Draft, answered: Message, desk: Desk, speaker: Identity) -> Message:
+    message = compose(draft, speaker, desk.ids.message_id(act.now), act.now, answered)
+    acceptance = Acceptance(desk.ids, desk.liveness)
+    # It closes what it answers: nobody is there to put it away later.
+    policy = SendPolicy(closes=True, finishes=True)
+    await acceptance.accept(act._replace(actor=speaker), message, encode(message), policy, answered, [])
+    return message
+
+
+def parts_of(product: Product) -> tuple[Part, ...]:
+    """Return what was made as the parts of a message: there is always a text."""
+    text = product.text or product.reason
+    parts: tuple[Part, ...] = (TextPart(text),) if text else ()
+    if product.data is not None:
+        parts += (DataPart(product.data),)
+    parts += product.files
+    return parts or (TextPart(_IN_WORDS[product.state]),)
+
+
+def _about(run: Run, product: Product) -> dict[str, Json]:
+    about: dict[str, Json] = {STATUS: str(product.state), "run": run.id, "session": str(run.key)}
+    if product.reason:
+        about["reason"] = product.reason
+    return about

@@ -1,0 +1,323 @@
+"""The ten stages of a spawn, in the order in which they happen. Each is journalled, and undone when a later one fails.
+
+ 1 permission     depth, number of children, allow lists                in the ledger
+ 2 session        the child's session and its run                       in the ledger
+ 3 thread         a conversation is bound to the session                in the ledger
+ 4 attachments    files become snapshots                                in the world
+ 5 prompt         the request that the child owes an answer to          in the ledger
+ 6 workspace      where its program starts; its folder is made          in the world
+ 7 launch         its program is started                                in the world
+ 8 registration   its run is running                                    in the ledger
+ 9 hooks          plugins are told                                      in the world
+10 return         the parent gets the key and the id                    in the ledger
+
+What happens in the ledger happens in a transaction: neighbours share one, and so 1 and 2 are one commit, which is why
+limits hold. What happens in the world happens between commits, and is journalled with the next one.
+"""
+
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from datetime import datetime
+from typing import NamedTuple
+
+from covey.core.address import Address, AddressKind
+from covey.core.card import Card
+from covey.core.delivery import WAITING, DeliveryState, Move
+from covey.core.draft import Draft, compose
+from covey.core.errors import CoveyError, Invalid, NoParent
+from covey.core.identity import Grade, Identity
+from covey.core.ids import OfferId
+from covey.core.limits import MAX_LEASE
+from covey.core.message import Callback, Kind, Message
+from covey.core.offer import Presentation
+from covey.core.parts import FilePart
+from covey.core.run import LauncherKind, Run, RunId, RunMove, RunState, Stage
+from covey.core.session_key import main_key
+from covey.core.spawn_prompt import carried, first_prompt
+from covey.core.spawn_rules import Parent, check_spawn, check_startable
+from covey.core.ticket import TicketMove, TicketState
+from covey.core.wire import encode
+from covey.ports.launching import Child, Errand, Launching
+from covey.ports.plugins import Moment
+from covey.ports.runs import RunFilter
+from covey.ports.store import Transaction
+from covey.services.acceptance import Acceptance
+from covey.services.act import Act, shift, shift_ticket
+from covey.services.attachments import Attachments
+from covey.services.directory import Directory, JoinRequest, Minted
+from covey.services.known import known_agent, known_message, own_session
+from covey.services.offers import make_offer
+from covey.services.pauses import check_not_paused
+from covey.services.presence import end_session, live_sessions
+from covey.services.recipients import SendPolicy
+from covey.services.run_moves import shift_run, unbind_run
+from covey.services.spawn_request import SpawnRequest
+from covey.services.spawn_steps import Step
+from covey.services.spawn_thread import bind_child
+from covey.services.task_moves import Desk
+
+SPAWN_FAILED = "its spawn failed"
+
+
+class Tools(NamedTuple):
+    """What the stages work with."""
+
+    now: Callable[[], datetime]
+    desk: Desk
+    directory: Directory
+    attachments: Attachments
+    launching: Launching
+
+
+class Stages:
+    """The stages of one spawn. What one finds out for a later one stands in its fields; where a transaction runs again,
+    they are found out again."""
+
+    def __init__(self, wish: SpawnRequest, actor: Identity, run_id: RunId, tools: Tools) -> None:
+        ids = tools.desk.ids
+        self._wish = wish
+        self._actor = actor
+        self._tools = tools
+        self._minted = Minted(ids.session_id(), ids.secret(), tools.desk.liveness.hold())
+        self._offer: OfferId = ids.offer_id()
+        self._run_id = run_id
+        self._asker = actor
+        """Whom the child is to answer."""
+        self._card = Card()
+        """Its agent's."""
+        self._files: tuple[FilePart, ...] = ()
+        self._cwd: str | None = None
+        self._request: Message | None = None
+        self._is_cleared = False
+
+    def steps(self) -> Sequence[Step]:
+        """Return the ten, in their order. What has nothing to do in the world is no reason for a commit of its own."""
+        attachments = self.attachments if self._wish.attachments else None
+        workspace = self.workspace if self._has_folder else None
+        hooks = self.hooks if self._tools.launching.plugins.are_there else None
+        return (
+            Step(Stage.PERMISSION, in_ledger=self.permission),
+            Step(Stage.SESSION, in_ledger=self.session, undo=self.end_session),
+            Step(Stage.THREAD, in_ledger=self.thread, undo=self.unbind),
+            Step(Stage.ATTACHMENTS, in_world=attachments),
+            Step(Stage.PROMPT, in_ledger=self.prompt, undo=self.withdraw),
+            Step(Stage.WORKSPACE, in_world=workspace, undo=self.forget_folder, unmake=self.clear),
+            Step(Stage.LAUNCH, in_world=self.launch, unmake=self.abort),
+            Step(Stage.REGISTRATION, in_ledger=self.registration),
+            Step(Stage.HOOKS, in_world=hooks),
+            Step(Stage.RETURN),
+        )
+
+    def planned(self) -> Run:
+        """Return the run as far as it is known before anything has happened."""
+        wish, session = self._wish, self._minted.session_id
+        agent = wish.agent or self._actor.agent
+        now = self._tools.now()
+        return Run(
+            id=self._run_id,
+            session=session,
+            key=main_key(agent).child(session),
+            agent=agent,
+            parent_agent=self._actor.agent,
+            request=self._tools.desk.ids.message_id(now),
+            mode=wish.mode,
+            launcher=self._launcher,
+            state=RunState.STARTING,
+            started_at=now,
+            parent=self._actor.session,
+            label=wish.label,
+            description=wish.description,
+            time_limit=wish.time_limit,
+            folder=self._tools.launching.place(self._run_id) if self._has_folder else None,
+        )
+
+    # ------------------------------------------------------------------------------------------------ the stages
+
+    async def permission(self, act: Act, run: Run) -> Run:
+        """1: may this parent have this child?"""
+        if self._actor.grade in (Grade.SESSION, Grade.TOKEN) and self._actor.session is not None:
+            await own_session(act.tx, self._actor)
+        run = await self._with_parent(act.tx, run)
+        for agent in (run.parent_agent, run.agent):
+            await check_not_paused(act.tx, agent)
+        child = await act.tx.agents.get(run.agent)
+        if child is None and run.launcher is LauncherKind.COMMAND and not self._wish.command:
+            child = await known_agent(act.tx, run.agent)  # which says whom it may mean
+        card = child.card if child else Card()
+        self._card = card._replace(command=self._wish.command) if self._wish.command else card
+        parent = await self._parent(act.tx, run)
+        check_spawn(parent, run.agent, self._card, await self._alive(act, run, parent.card.max_children))
+        check_startable(run.agent, self._card, run.launcher)
+        return run
+
+    async def session(self, act: Act, run: Run) -> Run:
+        """2: the child's session, which this process holds, and its run. From here on it counts."""
+        parent = await act.tx.sessions.get(run.parent) if run.parent else None
+        above = main_key(run.agent) if parent is None else parent.key
+        wish = JoinRequest(run.agent, session_id=run.session, label=run.label, parent=above)
+        if self._wish.is_newcomer:
+            about = self._wish.description or self._card.description
+            wish = wish._replace(name=None, card=self._card._replace(description=about))
+        joined = await self._tools.directory.admit(act.tx, wish, self._minted)
+        run = run._replace(key=joined.session.key, agent=joined.session.agent)
+        await act.tx.runs.put(run)
+        return run
+
+    async def thread(self, act: Act, run: Run) -> Run:
+        """3: what people say in a conversation reaches the child."""
+        thread = self._wish.thread
+        if thread is False:
+            return run
+        cause = self._wish.relaying or self._wish.led_by
+        return await bind_child(act, run, thread if isinstance(thread, Callback) else None, cause)
+
+    async def attachments(self, _run: Run) -> None:
+        """4: files as they are now, whatever becomes of the originals."""
+        files: list[FilePart] = []
+        for given in self._wish.attachments:
+            take = self._tools.attachments
+            files.append(await take.known(given) if isinstance(given, FilePart) else await take.snapshot(given))
+        self._files = tuple(files)
+
+    async def prompt(self, act: Act, run: Run) -> Run:
+        """5: the request with the first prompt. Its answer will be the result."""
+        parent = await act.tx.sessions.get(run.parent) if run.parent else None
+        asker = run.parent_agent if parent is None else str(parent.key)
+        draft = Draft(
+            kind=Kind.REQUEST,
+            to=(Address(AddressKind.SESSION, run.session),),
+            parts=carried(first_prompt(run, self._wish.task, self._files, asker), self._files),
+            expects_reply=True,
+            relaying=self._wish.relaying,
+            callback=run.thread,
+            metadata={"run": run.id, "task": self._wish.task},
+        )
+        relayed = None if self._wish.relaying is None else await known_message(act.tx, self._wish.relaying)
+        led_by = None if self._wish.led_by is None else await act.tx.messages.get(self._wish.led_by)
+        request = compose(draft, self._asker, run.request, act.now, None, relayed, led_by)
+        acceptance = Acceptance(self._tools.desk.ids, self._tools.desk.liveness)
+        asking = act._replace(actor=self._asker)
+        receipt = await acceptance.accept(asking, request, encode(request), SendPolicy(spawns=True), None, [])
+        if isinstance(receipt, CoveyError):  # its causal tree is exhausted
+            raise receipt
+        if not any(copy.session == run.session and copy.has_arrived for copy in receipt.deliveries):
+            raise Invalid("child", run.agent, f"its first prompt was refused: {receipt.deliveries[0].reason}")
+        self._request = request
+        return run
+
+    async def workspace(self, run: Run) -> None:
+        """6: a child of the parent's own agent works where its parent does; another's where its card says, and in its
+        own folder where that says nothing."""
+        inherits = run.agent == run.parent_agent or self._wish.is_newcomer
+        self._cwd = self._wish.cwd if inherits else self._card.workspace
+        await self._tools.launching.furnish(self.child(run))
+
+    async def launch(self, run: Run) -> None:
+        """7: its program runs."""
+        if self._request is None:
+            raise RuntimeError("the prompt comes before the launch")
+        await self._tools.launching.launch(Errand(self.child(run), self._request, self._request.text))
+
+    async def registration(self, act: Act, run: Run) -> Run:
+        """8: it runs, and has been shown what it was asked."""
+        session = await act.tx.sessions.get(run.session)
+        copies = await act.tx.deliveries.of_message(run.request)
+        given = [copy for copy in copies if copy.session == run.session and copy.state is DeliveryState.QUEUED]
+        if session is not None and given:
+            child = act._replace(actor=Identity(run.agent, run.session, Grade.SESSION))
+            await make_offer(child, self._offer, session, given, "first prompt", Presentation.ONCE, MAX_LEASE)
+        return await shift_run(act, run, RunMove.REGISTER)
+
+    async def hooks(self, run: Run) -> None:
+        """9: plugins hear of it. Whatever they do, it goes on."""
+        await self._tools.launching.plugins.tell(Moment.SPAWNED, run)
+
+    def child(self, run: Run) -> Child:
+        """10: what the parent's process watches over from now on."""
+        return Child(
+            run=run,
+            secret=self._minted.secret,
+            task=self._wish.task,
+            files=self._files,
+            command=self._card.command,
+            python=self._wish.python,
+            cwd=self._cwd,
+        )
+
+    # ------------------------------------------------------------------------------------- what takes them back
+
+    async def end_session(self, act: Act, run: Run) -> Run:
+        """2 undone: the run has failed, and its session is over."""
+        over = await shift_run(act, run, RunMove.FAIL, run.reason)
+        session = await act.tx.sessions.get(run.session)
+        if session is not None and not session.has_ended:
+            await end_session(act, session, SPAWN_FAILED, ())
+        return over
+
+    async def unbind(self, act: Act, run: Run) -> Run:
+        """3 undone."""
+        await unbind_run(act, run)
+        return run
+
+    async def withdraw(self, act: Act, run: Run) -> Run:
+        """5 undone: nobody is asked, and nobody owes an answer."""
+        for copy in await act.tx.deliveries.of_message(run.request):
+            if copy.state in WAITING:
+                move = Move.WITHDRAW if copy.state is DeliveryState.QUEUED else Move.SETTLE
+                await shift(act, copy, move, SPAWN_FAILED)
+        ticket = await act.tx.tickets.get(run.ticket)
+        if ticket is not None and ticket.state is TicketState.OPEN:
+            await shift_ticket(act, ticket, TicketMove.WITHDRAW)
+        return run
+
+    async def clear(self, run: Run) -> None:
+        """6 undone. What can't be removed now is removed by whoever tends the space."""
+        with suppress(CoveyError):
+            self._is_cleared = await self._tools.launching.clear(run)
+
+    async def forget_folder(self, _act: Act, run: Run) -> Run:
+        """6 undone, as the ledger has it."""
+        return run._replace(folder=None) if self._is_cleared else run
+
+    async def abort(self, run: Run) -> None:
+        """7 undone."""
+        with suppress(CoveyError):
+            await self._tools.launching.abort(run, SPAWN_FAILED)
+
+    # ------------------------------------------------------------------------------------------- what they need
+
+    @property
+    def _launcher(self) -> LauncherKind:
+        return LauncherKind.COMMAND if self._wish.python is None else LauncherKind.PYTHON
+
+    @property
+    def _has_folder(self) -> bool:
+        return self._launcher is LauncherKind.COMMAND or bool(self._wish.attachments)
+
+    async def _with_parent(self, tx: Transaction, run: Run) -> Run:
+        """Return the run with its parent: the caller, or for a sibling the caller's own parent."""
+        if not self._wish.is_sibling:
+            return run
+        caller = await tx.runs.of_session(self._actor.session) if self._actor.session else None
+        if caller is None:
+            raise NoParent(self._actor.agent)
+        # The parent did not ask for it: the space says it in its name.
+        self._asker = Identity(caller.parent_agent, caller.parent, Grade.SPACE)
+        return run._replace(parent=caller.parent, parent_agent=caller.parent_agent, sibling_of=caller.session)
+
+    async def _parent(self, tx: Transaction, run: Run) -> Parent:
+        session = await tx.sessions.get(run.parent) if run.parent else None
+        agent = await tx.agents.get(run.parent_agent)
+        key = None if session is None else session.key
+        return Parent(run.parent_agent, key, agent.card if agent else Card(), self._actor.is_operator)
+
+    async def _alive(self, act: Act, run: Run, limit: int) -> int:
+        """Return how many children the parent has. Where that is the limit, those whose process was killed a moment ago
+        are found first."""
+        alive = await act.tx.runs.alive(run.parent, run.parent_agent)
+        if alive < limit:
+            return alive
+        others = await act.tx.runs.find(RunFilter(parent_agent=run.parent_agent, has_ended=False), alive)
+        for agent in {other.agent for other in others}:
+            await live_sessions(act, agent, self._tools.desk.liveness)
+        return await act.tx.runs.alive(run.parent, run.parent_agent)

@@ -1,0 +1,232 @@
+"""Spawning: starting children within limits, waiting for what comes of them, and stopping them.
+
+A child is a session of its agent and a request that it owes an answer to: the answer is its result. The stages stand in
+`spawn_stages`, what happens until its end in `supervision`.
+"""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from covey.core.authority import check_as
+from covey.core.errors import BeyondToken, Invalid, LauncherUnavailable, NotYours, RunUnknown, Unavailable
+from covey.core.event import Action
+from covey.core.identity import Identity
+from covey.core.ids import message_topic
+from covey.core.json import Json
+from covey.core.limits import RUN_PACE
+from covey.core.message import Callback, Message
+from covey.core.outcome import settled_outcome
+from covey.core.parts import DataPart, FilePart
+from covey.core.run import Run, RunId, RunState, run_topic
+from covey.core.spawn_rules import check_mode, check_time_limit
+from covey.ports.clock import Clock
+from covey.ports.launching import Launching
+from covey.ports.plugins import Moment
+from covey.ports.store import Store, Transaction
+from covey.services.act import Act, journal
+from covey.services.asks import Asks
+from covey.services.attachments import Attachments
+from covey.services.directory import Directory
+from covey.services.known import known_message
+from covey.services.run_answers import STATUS
+from covey.services.spawn_request import SpawnRequest
+from covey.services.spawn_stages import Stages, Tools
+from covey.services.spawn_steps import Walk
+from covey.services.supervision import Supervision
+from covey.services.task_moves import Desk
+from covey.services.waiting import Waiting
+from covey.services.warning import warn
+
+STOP_SECONDS = 15.0
+"""How long `stop` waits for the end: as long as a program has to terminate, and some."""
+
+
+class RunResult(NamedTuple):
+    """How a child ended, or what it has answered so far."""
+
+    run: Run
+    status: RunState
+    """completed, failed, timed_out, stopped or lost; completed where the child gave the answer itself."""
+    text: str = ""
+    data: Json = None
+    files: tuple[FilePart, ...] = ()
+    message: Message | None = None
+    """The answer; None where there is none, because its spawn failed or its parent wanted none any more."""
+
+
+class Spawning:
+    """With a `holder`, only that agent's children are started, seen and stopped; `own` is what it sees of the store."""
+
+    def __init__(
+        self,
+        store: Store,
+        clock: Clock,
+        desk: Desk,
+        directory: Directory,
+        attachments: Attachments,
+        asks: Asks,
+        waiting: Waiting,
+        supervision: Supervision,
+        launching: Callable[[], Launching | None],
+        own: Store,
+        holder: Identity | None = None,
+    ) -> None:
+        self._store = store
+        self._own = own
+        self._clock = clock
+        self._desk = desk
+        self._directory = directory
+        self._attachments = attachments
+        self._asks = asks
+        self._waiting = waiting
+        self._supervision = supervision
+        self._launching = launching
+        self._holder = holder
+        self.stages = Stages
+        """What the stages are; a test puts others in their place."""
+        self._half_undone: list[tuple[Walk, BaseException]] = []
+        """Spawns that failed and could not be taken back, because the store failed too."""
+
+    async def spawn(self, wish: SpawnRequest, actor: Identity) -> Run:
+        """Start a child and return at once; the run has its id and session key. What can't be is an error, and leaves
+        nothing behind: SpawnDepth, SpawnLimit and SpawnNotAllowed name the limit, the count, and how to raise it."""
+        self._check_holder(actor, "start children of")
+        if self._holder is not None and (wish.command or wish.python is not None) and wish.agent is not None:
+            check_as(self._holder, wish.agent, "choose the program of")  # it would act in that agent's name
+        wish = await self._with_own_cause(wish)
+        if not wish.task.strip():
+            raise Invalid("task", wish.task, "say what the child is to do")
+        check_mode(wish.mode, wish.thread)
+        check_time_limit(wish.time_limit)
+        launching = self._launching()
+        if launching is None:
+            raise LauncherUnavailable("this program can't start children: nothing would watch over them")
+        await self._supervision.sweep(launching)
+        await self._undo_again()
+        tools = Tools(self._clock.now, self._desk, self._directory, self._attachments, launching)
+        stages = self.stages(wish, actor, RunId(self._desk.ids.session_id()), tools)
+        walk = Walk(stages.steps(), stages.planned(), actor, self._store, self._clock.now)
+        try:
+            await walk.go()
+        except BaseException as error:
+            await self._undo(walk, error, launching)
+            raise
+        await launching.watch(stages.child(walk.run))
+        return walk.run
+
+    async def result(self, run_id: RunId, actor: Identity, timeout: float) -> RunResult | None:
+        """Wait for the result of a child of the actor's agent; None when the time has run out: it is then pushed to the
+        inbox, or can be waited for again. The answer has then been given, and does not come a second time."""
+        self._check_holder(actor, "wait for children of")
+        run = await self.run(run_id)
+        _check_party(actor, run, "wait for", (run.parent_agent,))
+
+        async def look() -> Run | None:
+            async def operation(tx: Transaction) -> Run | None:
+                ticket = await tx.tickets.get(run.ticket)
+                now = await known_run(tx, run_id)
+                if ticket is None:
+                    return now if now.has_ended else None
+                return now if settled_outcome(ticket) is not None else None
+
+            return await self._store.read(operation)
+
+        topics = [message_topic(run.request), run_topic(run.id)]
+        found = await self._waiting.until(topics, look, timeout, RUN_PACE)
+        return None if found is None else await self._result_of(found, actor)
+
+    async def stop(self, run_id: RunId, actor: Identity, why: str = "", timeout: float = STOP_SECONDS) -> Run:
+        """Have a child stopped, wherever it runs: its program is told to terminate, then killed. Return the run as it
+        is then; one that has ended stays as it ended. The parent's agent, the child's own and the operator may."""
+        self._check_holder(actor, "stop children of")
+        await self.run(run_id)
+
+        async def operation(tx: Transaction) -> Run:
+            run = await known_run(tx, run_id)
+            _check_party(actor, run, "stop", (run.parent_agent, run.agent))
+            if run.has_ended or run.stop_reason is not None:
+                return run
+            asked = run._replace(stop_reason=why or f"stopped by {actor.agent}")
+            await tx.runs.put(asked)
+            act = Act(tx, actor, self._clock.now())
+            await journal(
+                act,
+                Action.RUN_STOPPING,
+                message_id=run.request,
+                agent=run.agent,
+                run=run.id,
+                reason=asked.stop_reason,
+            )
+            tx.ring(run_topic(run.id))
+            return asked
+
+        async def look() -> Run | None:
+            run = await self.run(run_id)
+            return run if run.has_ended else None
+
+        asked = await self._store.commit(operation)
+        return asked if asked.has_ended else await self._waiting.until([run_topic(run_id)], look, timeout) or asked
+
+    async def run(self, run_id: RunId) -> Run:
+        """Return a run as it is now; RunUnknown where there is none."""
+        return await self._own.read(lambda tx: known_run(tx, run_id))
+
+    def _check_holder(self, actor: Identity, action: str) -> None:
+        if self._holder is not None:
+            check_as(self._holder, actor.agent, action)
+
+    async def _with_own_cause(self, wish: SpawnRequest) -> SpawnRequest:
+        """Return the wish without what the holder can't see: nobody relays another's mail. The conversations of people
+        are not the holder's to give away either."""
+        if self._holder is None:
+            return wish
+        if isinstance(wish.thread, Callback):
+            raise BeyondToken(self._holder.agent, "bind a conversation of people")
+        relayed, led_by = wish.relaying, wish.led_by
+        if relayed is not None:
+            await self._own.read(lambda tx: known_message(tx, relayed))
+        seen = None if led_by is None else await self._own.read(lambda tx: tx.messages.get(led_by))
+        return wish._replace(led_by=None if seen is None else led_by)
+
+    async def _result_of(self, run: Run, actor: Identity) -> RunResult:
+        ticket = await self._store.read(lambda tx: tx.tickets.get(run.ticket))
+        answer = None if ticket is None else (await self._asks.resume(ticket.id, actor, 0)).answer
+        if answer is None:
+            return RunResult(run, run.state, run.reason or "")
+        status = answer.metadata.get(STATUS)
+        known = status if isinstance(status, str) and status in set(RunState) else RunState.COMPLETED
+        return RunResult(
+            run,
+            RunState(known),
+            answer.text,
+            next((part.data for part in answer.parts if isinstance(part, DataPart)), None),
+            tuple(part for part in answer.parts if isinstance(part, FilePart)),
+            answer,
+        )
+
+    async def _undo(self, walk: Walk, error: BaseException, launching: Launching) -> None:
+        try:
+            if await walk.undo(error):
+                await launching.plugins.tell(Moment.FAILED, walk.run)
+        except Unavailable as trouble:
+            warn("the spawn of run %s failed and can't be taken back yet: %s", walk.run.id, trouble.message)
+            self._half_undone.append((walk, error))
+
+    async def _undo_again(self) -> None:
+        while self._half_undone:
+            walk, error = self._half_undone[0]
+            await walk.undo(error)
+            del self._half_undone[0]
+
+
+async def known_run(tx: Transaction, run_id: RunId) -> Run:
+    """Return a run; RunUnknown where there is none."""
+    run = await tx.runs.get(run_id)
+    if run is None:
+        raise RunUnknown(run_id)
+    return run
+
+
+def _check_party(actor: Identity, run: Run, action: str, agents: tuple[str, ...]) -> None:
+    if actor.agent not in agents and not actor.is_operator:
+        raise NotYours(f"{action} the run of", run.request, actor.agent, " or ".join(dict.fromkeys(agents)))

@@ -1,0 +1,34 @@
+"""What is told when a storm was stopped: to those who took part in it, and to the operator."""
+
+from collections.abc import Sequence
+
+from covey.core.errors import CoveyError
+from covey.core.identity import THE_SPACE
+from covey.core.message import Message
+from covey.core.names import OPERATOR, AgentName
+from covey.core.parts import DataPart, TextPart
+from covey.services.act import Act
+from covey.services.notices import Told, tell_of
+from covey.services.recipients import introduce
+from covey.services.task_moves import Desk
+
+NOTHING_TO_ANSWER = "There is nothing to answer: go on with your own work. Something new is still delivered."
+
+
+async def tell_stopped(
+    act: Act, refused: Message, recipients: Sequence[AgentName], error: CoveyError, desk: Desk
+) -> None:
+    """Tell each agent once that a message was not taken, and why. It is told of the message that led to it: the one
+    that was refused is nowhere."""
+    about = await act.tx.messages.get(refused.cause or refused.root)
+    if about is None:  # it was pruned meanwhile; the sender has its refusal, and the journal tells it
+        return
+    data = DataPart({"storm": error.code, **error.details})
+    told: dict[AgentName, str] = {}
+    for agent in (refused.sender.agent, *recipients):
+        told[agent] = f"Covey stopped this exchange: {error.message}. {NOTHING_TO_ANSWER}"
+    told[OPERATOR] = f"A storm was stopped: {error.message}."
+    for agent, text in told.items():
+        known = await act.tx.agents.get(agent) or await introduce(act, agent)
+        session = refused.sender.session if known.name == refused.sender.agent else None
+        await tell_of(act, about, Told(known.name, session, (TextPart(text), data)), THE_SPACE, desk.ids, desk.liveness)

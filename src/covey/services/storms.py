@@ -1,0 +1,82 @@
+"""Storms: causal trees that have grown to their limits, talks that say nothing new, and how either goes on."""
+
+import json
+from collections.abc import Mapping, Sequence
+from datetime import timedelta
+from typing import Final, NamedTuple
+
+from covey.core.authority import check_operator
+from covey.core.errors import MessageUnknown
+from covey.core.event import Action
+from covey.core.identity import Identity
+from covey.core.ids import MessageId
+from covey.core.message import Message
+from covey.core.storm import STORM_LIMITS, Limit, Limits, Tree, encode_limits, is_near, lifted, parse_limit
+from covey.ports.clock import Clock
+from covey.ports.store import Store, Transaction
+from covey.services.act import Act, journal
+from covey.services.known import known_message
+from covey.services.weighing import limits_of
+
+MOST: Final = 10_000
+"""How many trees are looked through for those that are near a limit."""
+
+
+class TreeView(NamedTuple):
+    """A tree, and the message that it grew from; None where that was pruned."""
+
+    tree: Tree
+    root: Message | None
+
+
+class Storms:
+    def __init__(self, store: Store, clock: Clock) -> None:
+        self._store = store
+        self._clock = clock
+
+    async def limits(self) -> Limits:
+        """Return what a causal tree may have in this space."""
+        return await self._store.read(limits_of)
+
+    async def set_limits(self, changes: Mapping[Limit, int], actor: Identity) -> Limits:
+        """Change some of the limits, for trees that are there and those to come; return all of them."""
+        check_operator(actor, "change the limits of the space")
+        wanted = {limit: parse_limit(limit, value) for limit, value in changes.items()}
+
+        async def operation(tx: Transaction) -> Limits:
+            limits = (await limits_of(tx))._replace(**{str(limit): value for limit, value in wanted.items()})
+            await tx.settings.put(STORM_LIMITS, json.dumps(encode_limits(limits)))
+            act = Act(tx, actor, self._clock.now())
+            await journal(act, Action.SETTING_CHANGED, setting=STORM_LIMITS, value=encode_limits(limits))
+            return limits
+
+        return await self._store.commit(operation)
+
+    async def lift(self, message_id: MessageId, actor: Identity) -> Tree:
+        """Let the tree of a message go on: everything is counted anew, and no talk of it is stopped."""
+        check_operator(actor, "lift what was stopped")
+
+        async def operation(tx: Transaction) -> Tree:
+            found = await tx.trees.get(message_id) or await tx.trees.get((await known_message(tx, message_id)).root)
+            if found is None:  # it has led to nothing yet
+                raise MessageUnknown(message_id)
+            act = Act(tx, actor, self._clock.now())
+            tree = lifted(found, act.now)
+            await tx.trees.put(tree)
+            await journal(act, Action.STORM_LIFTED, message_id=tree.root, tree=tree.root, messages=found.messages)
+            return tree
+
+        return await self._store.commit(operation)
+
+    async def look(self, *, is_all: bool = False, limit: int = 100) -> Sequence[TreeView]:
+        """Return the trees that are stopped, then those that grew lately and are near a limit; or all that grew lately.
+        Lately is as long as a tree may last."""
+
+        async def operation(tx: Transaction) -> Sequence[TreeView]:
+            limits, now = await limits_of(tx), self._clock.now()
+            stopped = await tx.trees.stopped()
+            lately = await tx.trees.since(now - timedelta(hours=min(limits.hours, 24 * 366)), MOST)
+            near = [t for t in lately if not t.is_stopped and (is_all or is_near(t, limits, now))]
+            return [TreeView(tree, await tx.messages.get(tree.root)) for tree in (*stopped, *near)[:limit]]
+
+        return await self._store.read(operation, is_long=True)

@@ -1,0 +1,163 @@
+"""Waits: who does nothing until another has answered or finished, and the wait that would close a circle.
+
+Only what blocks counts as a wait: an ask, for as long as its asker waits for the answer; a task, where its delegator
+said that it waits. An agent with a live session that does not wait can still answer, so no circle goes through it.
+"""
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+
+from covey.core.errors import WaitCircle
+from covey.core.identity import Identity
+from covey.core.ids import MessageId, TicketId
+from covey.core.message import Kind, Message
+from covey.core.names import AgentName
+from covey.core.task import Task, task_at
+from covey.core.ticket import Ticket, TicketState
+from covey.core.waits import LONGEST_WAIT, Awaited, Edge, Wait, Walk
+from covey.ports.clock import Clock
+from covey.ports.presence import Liveness
+from covey.ports.store import Store, Transaction
+from covey.ports.tasks import TaskFilter
+from covey.services.act import Act
+from covey.services.presence import is_live
+
+MOST_TASKS = 10_000
+
+
+async def begin_wait(act: Act, message: Message, tickets: Sequence[Ticket], seconds: float, liveness: Liveness) -> None:
+    """Write down that the sender of a question or a task waits for what comes of it. One that would close a circle is
+    WaitCircle: it is in the commit that accepts the message, so that of two only one can pass."""
+    graph = Graph(act.tx, liveness, act.now, message.thread)
+    sender = message.sender
+    if sender.is_operator:  # a person answers, whatever a command of theirs waits for
+        return
+    if message.kind is Kind.TASK:
+        task = await act.tx.tasks.get(message.id)
+        if task is not None and not task.is_finished:
+            await graph.begin(sender, task.id, await graph.of_task(sender.agent, task, None), seconds)
+    for ticket in tickets:
+        if ticket.state is TicketState.OPEN and ticket.trouble is None:
+            await graph.begin(sender, ticket.id, [_edge(ticket, None)], seconds)
+
+
+class Graph:
+    """The waits at one moment, as they matter to a message of one thread: what is asked back there is no circle."""
+
+    def __init__(self, tx: Transaction, liveness: Liveness, now: datetime, thread: MessageId | None) -> None:
+        self._tx = tx
+        self._liveness = liveness
+        self._now = now
+        self._thread = thread
+
+    async def begin(self, asker: Identity, what: Awaited, first: Sequence[Edge], seconds: float) -> None:
+        """Let somebody wait, unless that would close a circle."""
+        mine = await self._tx.waits.of(asker.agent)
+        until = self._now + timedelta(seconds=min(max(seconds, 0.0), LONGEST_WAIT))
+        wait = Wait(asker.agent, what, asker.session, self._now, until)
+        if not await self._is_free(asker.agent, (wait, *mine)):
+            walk = Walk(asker.agent, first)
+            while (agent := walk.next()) is not None:
+                walk.feed(await self.of_agent(agent))
+            if walk.circle:
+                raise WaitCircle([edge.waiter for edge in walk.circle], [str(edge) for edge in walk.circle[1:]])
+        for old in mine:
+            if old.until <= self._now:
+                await self._tx.waits.remove(old.asker, old.what)
+        await self._tx.waits.put(wait)
+
+    async def of_agent(self, agent: AgentName) -> Sequence[Edge]:
+        """Return for whom an agent waits; nobody, where one of its sessions can still answer."""
+        waits = [wait for wait in await self._tx.waits.of(agent) if await self.holds(wait)]
+        if not waits or await self._is_free(agent, waits):
+            return ()
+        return [edge for wait in waits for edge in await self.of_wait(wait)]
+
+    async def of_wait(self, wait: Wait) -> Sequence[Edge]:
+        """Return for whom somebody waits: who owes the answer, or who does the task and its parts."""
+        if "@" in wait.what:
+            ticket = await self._tx.tickets.get(TicketId(wait.what))
+            # Where the debtor has asked back, it is the asker's turn.
+            if ticket is None or ticket.state is not TicketState.OPEN or ticket.awaits or ticket.thread == self._thread:
+                return ()
+            return (_edge(ticket, wait),)
+        task = await self._tx.tasks.get(MessageId(wait.what))
+        if task is None or task_at(task, self._now).is_finished or await self._is_here(task):
+            return ()
+        return await self.of_task(wait.asker, task, wait)
+
+    async def of_task(self, waiter: AgentName, task: Task, wait: Wait | None) -> Sequence[Edge]:
+        """Return who does a task, and who does what was handed on from it and is not finished."""
+        edges = [Edge(waiter, task.agent, task.id, task.created_at, wait and wait.until)]
+        ahead = [task]
+        while ahead:
+            parent = ahead.pop()
+            for part in await self._tx.tasks.children(parent.id):
+                if not task_at(part, self._now).is_finished:
+                    edges.append(Edge(parent.agent, part.agent, part.id, part.created_at))
+                    ahead.append(part)
+        return edges
+
+    async def holds(self, wait: Wait) -> bool:
+        """Tell whether somebody still waits: the time has not run out, and the session is there."""
+        if wait.until <= self._now:
+            return False
+        session = await self._tx.sessions.get(wait.session) if wait.session is not None else None
+        return wait.session is None or (session is not None and is_live(session, self._liveness, self._now))
+
+    async def _is_free(self, agent: AgentName, waits: Sequence[Wait]) -> bool:
+        waiting = {wait.session for wait in waits if wait.until > self._now}
+        sessions = await self._tx.sessions.of_agent(agent)
+        return any(s.id not in waiting and is_live(s, self._liveness, self._now) for s in sessions)
+
+    async def _is_here(self, task: Task) -> bool:
+        message = await self._tx.messages.get(task.id)
+        return message is not None and message.thread == self._thread
+
+
+class Waits:
+    def __init__(self, store: Store, clock: Clock, liveness: Liveness) -> None:
+        self._store = store
+        self._clock = clock
+        self._liveness = liveness
+
+    async def begin(self, ticket_id: TicketId, actor: Identity, seconds: float) -> None:
+        """Write down that somebody waits on for the answer to an earlier question; WaitCircle where that would close a
+        circle."""
+
+        async def operation(tx: Transaction) -> None:
+            ticket = await tx.tickets.get(ticket_id)
+            if ticket is not None and ticket.state is TicketState.OPEN and ticket.asker == actor.agent:
+                graph = Graph(tx, self._liveness, self._clock.now(), ticket.thread)
+                await graph.begin(actor, ticket.id, [_edge(ticket, None)], seconds)
+
+        await self._store.commit(operation)
+
+    async def end(self, what: Awaited, actor: Identity) -> None:
+        """Write down that somebody does not wait any more."""
+        await self._store.commit(lambda tx: tx.waits.remove(actor.agent, what))
+
+    async def graph(self) -> Sequence[Edge]:
+        """Return who needs whom: who waits, and besides who is owed an answer or a task without waiting for it. The
+        oldest first."""
+
+        async def operation(tx: Transaction) -> Sequence[Edge]:
+            now = self._clock.now()
+            graph = Graph(tx, self._liveness, now, None)
+            edges = [e for wait in await tx.waits.all() if await graph.holds(wait) for e in await graph.of_wait(wait)]
+            waited = {(edge.waiter, edge.what) for edge in edges}
+            for debtor in await tx.tickets.debtors():
+                for ticket in await tx.tickets.owed_by(debtor):
+                    if ticket.state is TicketState.OPEN and not ticket.awaits and ticket.trouble is None:
+                        edges.append(_edge(ticket, None))
+            for task in await tx.tasks.find(TaskFilter(is_finished=False), MOST_TASKS):
+                if not task_at(task, now).is_finished:
+                    edges.append(Edge(task.delegator, task.agent, task.id, task.created_at))
+            known = [e for e in edges if e.is_wait or (e.waiter, e.what) not in waited]
+            return sorted(known, key=lambda edge: (edge.since, edge.what))
+
+        return await self._store.read(operation, is_long=True)
+
+
+def _edge(ticket: Ticket, wait: Wait | None) -> Edge:
+    return Edge(ticket.asker, ticket.debtor, ticket.id, wait.since if wait else ticket.opened_at, wait and wait.until)

@@ -1,0 +1,135 @@
+"""Weighing: whether a message that another led to still fits the budget of its causal tree, and says anything new.
+
+What is due passes, so that nobody is left hanging: the answer to an open question. So does what people say, and what is
+said to them. Moves of tasks and notices of the space do not come by here.
+"""
+
+import json
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Final, NamedTuple
+
+from covey.core.echo import Talk, find_talk, gist, spoken, talk_key, with_talk
+from covey.core.errors import CoveyError, EchoStorm, TreeExhausted
+from covey.core.event import Action
+from covey.core.identity import THE_SPACE
+from covey.core.message import Kind, Message
+from covey.core.names import OPERATOR, AgentName
+from covey.core.routing import Recipient
+from covey.core.storm import (
+    STORM_LIMITS,
+    Excess,
+    Limits,
+    Tree,
+    counts,
+    excess,
+    grown,
+    lifted,
+    new_tree,
+    parse_limits,
+)
+from covey.core.ticket import Ticket, TicketState
+from covey.ports.store import Transaction
+from covey.services.act import Act, journal
+from covey.services.storm_notices import tell_stopped
+from covey.services.task_moves import Desk
+
+_SAID: Final = frozenset({Kind.NOTIFY, Kind.REQUEST, Kind.RESPONSE})
+"""What can be an echo. A task is taken once, and updates of it are not answered."""
+
+
+class Weighed(NamedTuple):
+    """A message that is about to be accepted, with what is known of it then."""
+
+    message: Message
+    is_from_person: bool
+    """Its sender is the operator, or a channel where people speak."""
+    recipients: Sequence[Recipient]
+    debts: Sequence[Ticket]
+    """What its sender owes of what it replies to."""
+    spawns: bool = False
+    """It is the first prompt of a child."""
+
+    @property
+    def agents(self) -> Sequence[AgentName]:
+        return [recipient.agent for recipient in self.recipients]
+
+    @property
+    def is_due(self) -> bool:
+        """Whether somebody waits for it: it answers an open question."""
+        is_response = self.message.kind is Kind.RESPONSE
+        return is_response and any(debt.state is TicketState.OPEN and debt.asker in self.agents for debt in self.debts)
+
+    @property
+    def is_to_people(self) -> bool:
+        people = [recipient.agent == OPERATOR or recipient.card.channel for recipient in self.recipients]
+        return bool(people) and all(people)
+
+
+async def weigh(act: Act, weighed: Weighed, desk: Desk) -> CoveyError | None:
+    """Count a message for its tree, or return why it is not accepted; those whom that concerns are told once. It is
+    returned and not raised, because what is written down here stands."""
+    message = weighed.message
+    before = await act.tx.trees.get(message.root) or new_tree(message.root, act.now)
+    if weighed.is_from_person:  # somebody looks after it: it has its whole budget again
+        await act.tx.trees.put(grown(lifted(before, act.now), message.depth, act.now))
+        return None
+    limits = await limits_of(act.tx)
+    after = grown(before, message.depth, act.now, spawns=weighed.spawns)
+    over = None if weighed.is_due or weighed.is_to_people else excess(before, after, limits, act.now)
+    if over is not None:
+        return await _exhausted(act, weighed, before, over, desk)
+    if message.kind in _SAID and not weighed.is_to_people:
+        known = find_talk(before.talks, talk_key(message.sender.agent, weighed.agents))
+        talk, is_heard = spoken(known, message.sender.agent, gist(message.parts), act.now, is_due=weighed.is_due)
+        if not is_heard:
+            return await _echoed(act, weighed, before, talk, desk)
+        after = after._replace(talks=with_talk(before.talks, talk))
+    await act.tx.trees.put(_going_on(act, after, limits))
+    return None
+
+
+async def limits_of(tx: Transaction) -> Limits:
+    """Return what a causal tree may have in this space."""
+    return _limits(await tx.settings.get(STORM_LIMITS) or "")
+
+
+@lru_cache(maxsize=8)
+def _limits(text: str) -> Limits:
+    return parse_limits(json.loads(text)) if text else Limits()
+
+
+async def _exhausted(act: Act, weighed: Weighed, tree: Tree, over: Excess, desk: Desk) -> CoveyError:
+    stopped = tree._replace(
+        refused=tree.refused + 1, stopped=tree.stopped or over.limit, stopped_at=tree.stopped_at or act.now
+    )
+    await act.tx.trees.put(stopped)
+    error = TreeExhausted(tree.root, over.limit, over.counted, over.allowed)
+    if tree.stopped is None:
+        await _stop(act, weighed, error, desk)
+    return error
+
+
+async def _echoed(act: Act, weighed: Weighed, tree: Tree, talk: Talk, desk: Desk) -> CoveyError:
+    await act.tx.trees.put(tree._replace(talks=with_talk(tree.talks, talk)))
+    error = EchoStorm(tree.root, weighed.message.sender.agent, weighed.agents, sum(talk.stale.values()))
+    if talk.refused == 1:
+        await _stop(act, weighed, error, desk)
+    return error
+
+
+async def _stop(act: Act, weighed: Weighed, error: CoveyError, desk: Desk) -> None:
+    """Write down that a storm was stopped, and tell those who took part, and the operator."""
+    act = act._replace(actor=THE_SPACE)
+    sender = weighed.message.sender.agent
+    await journal(
+        act, Action.STORM_STOPPED, message_id=weighed.message.root, agent=sender, code=error.code, refusal=error.details
+    )
+    await tell_stopped(act, weighed.message, weighed.agents, error, desk)
+
+
+def _going_on(act: Act, tree: Tree, limits: Limits) -> Tree:
+    """Return a tree that has grown. It is no longer stopped where its limit has been raised."""
+    if tree.stopped is None or counts(tree, act.now)[tree.stopped] >= limits.of(tree.stopped):
+        return tree
+    return tree._replace(stopped=None, stopped_at=None, refused=0)

@@ -1,0 +1,1 @@
+"""Sessions and their children on the command line: starting, showing, naming, stopping them."""

@@ -1,0 +1,85 @@
+"""Sessions and runs as people name them: by run id, by its first characters, by session key, or by label."""
+
+import re
+from collections.abc import Sequence
+from typing import Final
+
+from covey.core.errors import Invalid, LabelAmbiguous, NotFound, RunUnknown, SessionEnded, SessionUnknown
+from covey.core.ids import parse_session_id
+from covey.core.names import is_uuid_like, parse_label
+from covey.core.run import Run
+from covey.core.session import Session
+from covey.core.session_key import parse_session_key
+from covey.ports.runs import RunFilter
+from covey.services.space import Services
+
+SHORT: Final = 8
+"""So many characters of a run id are shown; as few as tell it from the others are enough."""
+HELP: Final = "a run id or its beginning, a session key, or a label"
+
+_MANY: Final = 1_000
+_BEGINNING: Final = r"[0-9a-f-]{4,36}"
+
+
+def short(run: Run) -> str:
+    """Return the beginning of a run's id, which people type."""
+    return run.id[:SHORT]
+
+
+async def run_of(services: Services, text: str) -> Run:
+    """Return the run that is meant, one that goes on before one that has ended. RunUnknown for none, LabelAmbiguous for
+    several, Invalid for a session that is nobody's child."""
+    named = await _runs(services, text)
+    if named:
+        return named[-1]
+    try:
+        session = await _live(services, text)
+    except (NotFound, Invalid):
+        raise RunUnknown(text) from None
+    view = await services.runs.of_session(session.id)
+    if view is None and not session.key.is_main:  # somebody's child, and not for the eyes of who asks
+        raise RunUnknown(text)
+    if view is None:
+        raise Invalid("session", text, "it is nobody's child, and only children are stopped; `covey leave` ends it")
+    return view.run
+
+
+async def session_of(services: Services, text: str) -> Session:
+    """Return the live session that is meant; SessionEnded for a child that is over, SessionUnknown for none."""
+    named = await _runs(services, text)
+    if not named:
+        return await _live(services, text)
+    run = named[-1]
+    if run.has_ended:
+        raise SessionEnded(run.session, run.reason or str(run.state))
+    return await services.directory.session(run.session)
+
+
+async def _runs(services: Services, text: str) -> Sequence[Run]:
+    """Return the runs with a name: the one that goes on, or those that have ended."""
+    views = await services.runs.find(RunFilter(), _MANY)
+    is_beginning = re.fullmatch(_BEGINNING, text) is not None
+    named = [
+        run
+        for run in (view.run for view in views)
+        if text in (run.id, run.session, str(run.key), run.label) or (is_beginning and run.id.startswith(text))
+    ]
+    alive = [run for run in named if not run.has_ended]
+    if len(alive) > 1:
+        raise LabelAmbiguous(text, [str(run.key) for run in alive])
+    return alive or named
+
+
+async def _live(services: Services, text: str) -> Session:
+    directory = services.directory
+    if text.startswith("agent:"):
+        return await directory.keyed(parse_session_key(text))
+    if is_uuid_like(text):
+        session = await directory.session(parse_session_id(text))
+        if session.has_ended:
+            raise SessionEnded(session.id, session.end_reason or "it left")
+        return session
+    try:
+        return await directory.labelled(parse_label(text))
+    except Invalid:
+        raise SessionUnknown(text) from None

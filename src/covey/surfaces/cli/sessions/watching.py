@@ -1,0 +1,125 @@
+"""Watching sessions: the tree for a person at a terminal, lines for everyone else. Both follow the journal."""
+
+import asyncio
+import os
+import signal
+from collections.abc import Sequence
+from typing import Final
+
+from covey.core.event import Action, Event
+from covey.core.names import AgentName
+from covey.ports.journal import EventFilter
+from covey.services.space import Services
+from covey.surfaces.cli.branches import Branch
+from covey.surfaces.cli.call import Call
+from covey.surfaces.cli.exits import DONE
+from covey.surfaces.cli.follow import follow
+from covey.surfaces.cli.keys import keys
+from covey.surfaces.cli.live import run_live
+from covey.surfaces.cli.moments import show_moment
+from covey.surfaces.cli.output import Output
+from covey.surfaces.cli.sessions.forest import Node, forest
+from covey.surfaces.cli.sessions.tree import NOTHING, tree_document, tree_lines
+from covey.surfaces.cli.ticking import ticking
+
+CALM_SECONDS: Final = 0.1
+"""How long it waits after it has looked: what happens meanwhile is shown at once."""
+HINT: Final = "q ends it · covey say NAME TEXT · covey stop NAME"
+
+CHANGES: Final = frozenset(
+    {Action.SESSION_JOINED, Action.SESSION_ENDED, Action.SESSION_ACTIVITY, Action.RUN_MOVED, Action.RUN_STOPPING}
+)
+
+
+class Wanted:
+    """Which sessions to show."""
+
+    def __init__(self, services: Services, agent: AgentName | None, with_ended: bool) -> None:
+        self._services = services
+        self._agent = agent
+        self._with_ended = with_ended
+
+    async def look(self) -> Sequence[Branch[Node]]:
+        return await forest(self._services, self._agent, with_ended=self._with_ended)
+
+
+def watch(call: Call, agent: AgentName | None, *, with_ended: bool, seconds: float | None) -> int:
+    """Show the tree, and go on as it changes, until somebody ends it or so many seconds have passed."""
+    is_page = call.output.is_for_a_person and os.environ.get("TERM", "dumb") != "dumb"
+    show = _watch_page if is_page else _watch_lines
+    run_live(call, lambda services: show(services, call.output, Wanted(services, agent, with_ended), seconds))
+    return DONE
+
+
+async def _watch_lines(services: Services, output: Output, wanted: Wanted, seconds: float | None) -> None:
+    after = await services.history.last()  # before the look, so that no change is between it and what follows
+    await _write(services, output, wanted)
+
+    async def show(events: Sequence[Event]) -> bool:
+        changes = [event for event in events if event.action in CHANGES]
+        if changes and output.as_json:
+            await _write(services, output, wanted)
+        for event in () if output.as_json else changes:
+            show_moment(output, event.at, str(event.action), _told(event))
+        output.flush()
+        return True
+
+    await follow(services, after, show, EventFilter(), seconds)
+
+
+async def _write(services: Services, output: Output, wanted: Wanted) -> None:
+    trees = await wanted.look()
+    if output.as_json:
+        output.json(tree_document(trees))
+    else:
+        for line in tree_lines(trees, services.clock.now(), output.width, {}):
+            output.pieces(*line)
+    output.flush()
+
+
+def _told(event: Event) -> str:
+    details = event.details
+    said = [str(event.agent or event.actor.agent)]
+    said += [str(details[name]) for name in ("key", "run", "state", "to", "activity", "reason") if details.get(name)]
+    return "  ".join(said)
+
+
+async def _watch_page(services: Services, output: Output, wanted: Wanted, seconds: float | None) -> None:
+    this, is_over = asyncio.current_task(), False
+    loop = asyncio.get_running_loop()
+
+    def end() -> None:
+        nonlocal is_over
+        is_over = True
+        if this is not None:
+            this.cancel()
+
+    async def show(events: Sequence[Event]) -> bool:
+        nonlocal trees
+        if any(event.action in CHANGES for event in events):
+            trees = await wanted.look()
+            draw()
+            await asyncio.sleep(CALM_SECONDS)
+        return True
+
+    after = await services.history.last()
+    trees = await wanted.look()
+    with output.canvas() as canvas, keys("q", end):
+
+        def draw() -> None:
+            width, _ = canvas.room
+            lines = tree_lines(trees, services.clock.now(), width, canvas.styles)
+            canvas.draw(lines or [[(NOTHING, "dim")]], HINT)
+
+        loop.add_signal_handler(signal.SIGWINCH, draw)
+        loop.add_signal_handler(signal.SIGTERM, end)
+        try:
+            async with ticking(draw):
+                await follow(services, after, show, EventFilter(), seconds)
+        except asyncio.CancelledError:
+            if not is_over or this is None:
+                raise
+            this.uncancel()
+        finally:
+            loop.remove_signal_handler(signal.SIGWINCH)
+            loop.remove_signal_handler(signal.SIGTERM)

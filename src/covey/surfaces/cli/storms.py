@@ -1,0 +1,71 @@
+"""Causal trees, as people and programs see them."""
+
+from collections.abc import Iterator
+from datetime import datetime
+
+from covey.core.echo import EVERYBODY, Talk
+from covey.core.json import Json
+from covey.core.storm import Limit, Limits, counts
+from covey.core.times import format_instant
+from covey.services.storms import TreeView
+from covey.surfaces.cli.call import Call
+from covey.surfaces.cli.letters import fitted, one_line
+from covey.surfaces.cli.output import columns
+from covey.surfaces.cli.when import age
+
+
+def show_tree(call: Call, view: TreeView, limits: Limits) -> None:
+    """Show a tree to a person: where it began, how far it is, what was stopped, and how it goes on."""
+    tree, now = view.tree, call.services.clock.now()
+    call.output.text(tree.root, "bold")
+    if view.root is not None:
+        recipients = ", ".join(address.value for address in view.root.to)
+        beginning = f'  {view.root.sender.agent} → {recipients}: "{one_line(view.root.text)}"'
+        call.output.text(fitted(beginning, columns()))
+    counted = counts(tree, now)
+    call.output.text("  " + " · ".join(f"{limit} {counted[limit]:,} of {limits.of(limit):,}" for limit in Limit))
+    for line in _stops(view, now):
+        call.output.text(f"  {line}", "yellow")
+    if tree.is_stopped:
+        call.output.text("  the operator lets it go on with:")
+        call.output.text(f"    covey storms lift {tree.root}")
+
+
+def _stops(view: TreeView, now: datetime) -> Iterator[str]:
+    tree = view.tree
+    if tree.stopped is not None and tree.stopped_at is not None:
+        yield f"stopped {age(tree.stopped_at, now)} ago by its {tree.stopped}: {tree.refused:,} refused"
+    for talk in tree.echoes:
+        if talk.stopped_at is not None:
+            yield f"echo of {_who(talk)}, stopped {age(talk.stopped_at, now)} ago: {talk.refused:,} refused"
+
+
+def _who(talk: Talk) -> str:
+    return " and ".join(sorted(talk.stale)) if talk.key == EVERYBODY else talk.key.replace(" ", " and ")
+
+
+def tree_document(view: TreeView, limits: Limits, now: datetime) -> dict[str, Json]:
+    """Return a tree as programs get it."""
+    tree = view.tree
+    return {
+        "tree": tree.root,
+        "from": view.root.sender.agent if view.root else None,
+        "to": [address.value for address in view.root.to] if view.root else [],
+        "began_at": format_instant(tree.began_at),
+        "grew_at": format_instant(tree.updated_at),
+        "counts": {str(limit): count for limit, count in counts(tree, now).items()},
+        "limits": {str(limit): limits.of(limit) for limit in Limit},
+        "stopped": str(tree.stopped) if tree.stopped else None,
+        "stopped_at": format_instant(tree.stopped_at) if tree.stopped_at else None,
+        "refused": tree.refused,
+        "echoes": [
+            {
+                "agents": sorted(talk.stale),
+                "stopped_at": format_instant(talk.stopped_at),
+                "refused": talk.refused,
+            }
+            for talk in tree.echoes
+            if talk.stopped_at is not None
+        ],
+        "lift_with": f"covey storms lift {tree.root}" if tree.is_stopped else None,
+    }

@@ -1,0 +1,104 @@
+"""covey storms."""
+
+from argparse import ArgumentParser
+
+from covey.core.errors import Invalid
+from covey.core.ids import MessageId
+from covey.core.storm import Limit, Limits, encode_limits
+from covey.surfaces.cli.call import Call
+from covey.surfaces.cli.counts import positive
+from covey.surfaces.cli.exits import DONE
+from covey.surfaces.cli.references import HELP, message_of
+from covey.surfaces.cli.storms import show_tree, tree_document
+from covey.surfaces.cli.user import actor_or_user
+
+DESCRIPTION = """\
+Show what was stopped, and what is near its limits. A message and all that it led to are one causal tree, which has a
+budget: of messages, depth, hours and spawned children. Two agents that trade messages in which nothing new is said are
+stopped after a few rounds. Answers that are owed, results of tasks and what people say always get through. The
+operator, by a token, lets a tree go on and changes the limits of the space; a person who writes in a tree lets it go
+on, too.
+
+  list               what is stopped or near a limit (default); --all: all
+                     that grew lately
+  lift MESSAGE       let its tree go on: all is counted anew
+  limits             show the limits; with options, change them"""
+EXAMPLES = """\
+examples:
+  covey storms
+  COVEY_TOKEN=$(cat operator.token) covey storms lift coder:3
+  COVEY_TOKEN=$(cat operator.token) covey storms limits --messages 5000"""
+
+LIST, LIFT, LIMITS = ACTIONS = ("list", "lift", "limits")
+
+_WHAT = {
+    Limit.MESSAGES: "messages in a tree",
+    Limit.DEPTH: "messages of which each led to the next",
+    Limit.HOURS: "hours that it goes on without a rest of one",
+    Limit.CHILDREN: "sessions that were spawned in it",
+}
+
+
+def arguments(parser: ArgumentParser) -> None:
+    parser.add_argument("action", nargs="?", default=LIST, choices=ACTIONS, help="what to do; by default list")
+    parser.add_argument("message", nargs="?", metavar="MESSAGE", help=f"lift: {HELP}")
+    parser.add_argument("--all", action="store_true", help="list: also those that are far from any limit")
+    parser.add_argument("--limit", type=positive, default=None, metavar="N", help="list: at most N (default 100)")
+    for limit in Limit:
+        parser.add_argument(f"--{limit}", type=positive, metavar="N", help=f"limits: {_WHAT[limit]}")
+
+
+def run(call: Call) -> int:
+    options = call.options
+    changes = {limit: getattr(options, limit) for limit in Limit if getattr(options, limit) is not None}
+    if options.action != LIMITS and changes:
+        raise Invalid(f"--{min(changes)}", changes[min(changes)], f"it goes with {LIMITS}")
+    if options.action != LIFT and options.message is not None:
+        raise Invalid("argument", options.message, f"it goes with {LIFT}")
+    if options.action != LIST and (options.all or options.limit is not None):
+        raise Invalid("--all" if options.all else "--limit", options.action, f"it goes with {LIST}")
+    if options.action == LIST:
+        return _list(call)
+    return _lift(call) if options.action == LIFT else _limits(call, changes)
+
+
+def _list(call: Call) -> int:
+    storms = call.services.storms
+    limits = call.run(storms.limits())
+    views = call.run(storms.look(is_all=call.options.all, limit=call.options.limit or 100))
+    if call.output.as_json:
+        now = call.services.clock.now()
+        call.output.json({"limits": encode_limits(limits), "trees": [tree_document(v, limits, now) for v in views]})
+        return DONE
+    if not views:
+        call.output.text("No tree grew lately." if call.options.all else "Nothing was stopped, or is near a limit.")
+    for n, view in enumerate(views):
+        if n:
+            call.output.text()
+        show_tree(call, view, limits)
+    return DONE
+
+
+def _lift(call: Call) -> int:
+    if call.options.message is None:
+        raise Invalid("message", None, "covey storms lift MESSAGE")
+    actor = actor_or_user(call)
+    root: MessageId = message_of(call, call.options.message)
+    tree = call.run(call.services.storms.lift(root, actor))
+    if call.output.as_json:
+        call.output.json({"tree": tree.root, "lifted": True})
+    else:
+        call.output.text(f"The tree of {tree.root} goes on: all is counted from now.")
+    return DONE
+
+
+def _limits(call: Call, changes: dict[Limit, int]) -> int:
+    storms = call.services.storms
+    limits = call.run(storms.set_limits(changes, actor_or_user(call)) if changes else storms.limits())
+    if call.output.as_json:
+        call.output.json(encode_limits(limits))
+        return DONE
+    usual = Limits()
+    rows = [(str(limit), f"{limits.of(limit):,}", f"{usual.of(limit):,}", _WHAT[limit]) for limit in Limit]
+    call.output.table(("limit", "here", "usual", "counts"), rows, "")
+    return DONE

@@ -1,0 +1,81 @@
+"""covey waits."""
+
+from argparse import ArgumentParser
+from collections.abc import Sequence
+from datetime import datetime
+
+from covey.core.json import Json
+from covey.core.names import parse_agent_name
+from covey.core.times import format_instant
+from covey.core.waits import Edge, circles
+from covey.surfaces.cli.call import Call
+from covey.surfaces.cli.exits import DONE
+from covey.surfaces.cli.when import age
+
+DESCRIPTION = """\
+Show who waits for whom, the longest first. Who waits does nothing else until the answer or the task is there, or its
+time has run out; whoever is only owed something goes on meanwhile, and can still answer. What would close a circle of
+waits is refused, so a circle that is shown here has somebody in it who goes on; it is marked, because it may be what
+holds things up."""
+EXAMPLES = """\
+examples:
+  covey waits
+  covey waits coder
+  covey waits --blocked --json"""
+
+
+def arguments(parser: ArgumentParser) -> None:
+    parser.add_argument("name", nargs="?", metavar="AGENT", help="only where this agent waits, or is waited for")
+    parser.add_argument("--blocked", action="store_true", help="only those who do nothing meanwhile")
+
+
+def run(call: Call) -> int:
+    options = call.options
+    edges = call.run(call.services.waits.graph())
+    circular = {*circles(edges)}
+    if options.name is not None:
+        name = call.run(call.services.directory.agent(parse_agent_name(options.name))).name
+        edges = [edge for edge in edges if name in (edge.waiter, edge.awaited)]
+    shown = [edge for edge in edges if edge.is_wait or not options.blocked]
+    if call.output.as_json:
+        call.output.json([_document(edge, edge in circular) for edge in shown])
+        return DONE
+    _show(call, shown, circular)
+    return DONE
+
+
+def _show(call: Call, edges: Sequence[Edge], circular: set[Edge]) -> None:
+    now = call.services.clock.now()
+    call.output.table(
+        ("who", "needs", "since", "waits", "circle", "what"),
+        [
+            (
+                edge.waiter,
+                edge.awaited,
+                age(edge.since, now),
+                _left(edge, now),
+                "yes" if edge in circular else "",
+                f"{'task' if edge.is_task else 'answer'} {edge.what.partition('@')[0]}",
+            )
+            for edge in edges
+        ],
+        "Nobody waits for anybody.",
+    )
+
+
+def _left(edge: Edge, now: datetime) -> str:
+    """Return for how long somebody still waits."""
+    return "no" if edge.until is None else f"{age(now, edge.until)} more"
+
+
+def _document(edge: Edge, is_circular: bool) -> dict[str, Json]:
+    return {
+        "waiter": edge.waiter,
+        "awaited": edge.awaited,
+        "task": edge.what if edge.is_task else None,
+        "ticket": None if edge.is_task else edge.what,
+        "since": format_instant(edge.since),
+        "until": format_instant(edge.until) if edge.until else None,
+        "waits": edge.is_wait,
+        "circle": is_circular,
+    }

@@ -1,0 +1,153 @@
+"""A child that this program has started: its key and id, its result, and its end."""
+
+from collections.abc import Awaitable, Callable, Collection
+from pathlib import Path
+from typing import Literal, TypedDict, Unpack, cast
+
+from covey.core.errors import Invalid
+from covey.core.identity import Identity
+from covey.core.ids import parse_message_id
+from covey.core.message import Kind
+from covey.core.names import parse_agent_name, parse_label
+from covey.core.parts import FilePart
+from covey.core.run import Run, RunId, RunMode, RunState
+from covey.core.session_key import SessionKey
+from covey.ports.launching import Group
+from covey.services.space import Services
+from covey.services.spawn_request import SpawnRequest
+from covey.services.spawning import STOP_SECONDS, RunResult
+from covey.surfaces.python.checks import callback, choice, is_unicode, note, seconds
+from covey.surfaces.python.checks import files as parse_files
+from covey.surfaces.python.errand import Errand, python_child
+from covey.surfaces.python.options import MessageOptions, draft_from, policy_from
+from covey.surfaces.python.receipt import Receipt
+from covey.surfaces.python.results import Answer
+
+Handler = Callable[[Errand], Awaitable[Answer]]
+
+
+class SpawnOptions(TypedDict, total=False):
+    """Everything that `spawn` understands besides the task."""
+
+    agent: str
+    """Whose child it is; by default this agent's own."""
+    mode: Literal["run", "session"]
+    thread: bool | tuple[str, str]
+    """True, or a channel and a conversation: people read along there, and can speak to the child."""
+    time_limit: float
+    """After how many seconds its whole process tree is ended."""
+    attachments: Collection[str | FilePart]
+    """Paths of files, or what `attach` returns: the child gets them as they are now."""
+    label: str
+    description: str
+    relaying: str
+    """The id of the message that this is done for."""
+    cwd: str
+    """Where a child of one's own agent works; by default here."""
+    run: Handler
+    """An async function that is the child, instead of the program on its agent's card."""
+    group: Group
+    """The asyncio.TaskGroup that the function runs in; by default it ends with the space."""
+
+
+class Spawned:
+    """Returned by `me.spawn`. It shows the run as it was when last looked at."""
+
+    def __init__(self, run: Run, services: Services, actor: Identity) -> None:
+        self._run = run
+        self._services = services
+        self._actor = actor
+
+    @property
+    def key(self) -> SessionKey:
+        """Where the child can be written to."""
+        return self._run.key
+
+    @property
+    def run_id(self) -> RunId:
+        return self._run.id
+
+    @property
+    def record(self) -> Run:
+        return self._run
+
+    @property
+    def state(self) -> RunState:
+        return self._run.state
+
+    async def refresh(self) -> "Spawned":
+        """Look again."""
+        self._run = (await self._services.runs.view(self.run_id)).run
+        return self
+
+    async def result(self, *, timeout: float = 30.0) -> RunResult | None:
+        """Wait for the child's answer; None when the time has run out. It is then pushed to the inbox when it comes, or
+        can be waited for again. `status` says how it ended: completed, failed, timed_out, stopped or lost."""
+        found = await self._services.spawning.result(self.run_id, self._actor, seconds(timeout, "timeout"))
+        await self.refresh()
+        return found
+
+    async def send(
+        self, text: str, *, kind: Literal["notify", "request"] = "notify", **options: Unpack[MessageOptions]
+    ) -> Receipt:
+        """Say something to the child. A request expects a reply; one that stays is run again for it."""
+        parsed = choice(Kind, kind, "kind")
+        if parsed not in (Kind.NOTIFY, Kind.REQUEST):
+            raise Invalid("kind", kind, "use notify or request")
+        asks = parsed is Kind.REQUEST
+        draft = draft_from(parsed, str(self.key), text, options, self._services.clock, expects_reply=asks)
+        mail = self._services.mail
+        return Receipt(await mail.send(draft, self._actor, policy_from(options)), mail)
+
+    async def stop(self, reason: str = "", *, timeout: float = STOP_SECONDS) -> "Spawned":
+        """Have the child stopped: its program is told to terminate, then killed. What it made until then is its
+        result."""
+        spawning, limit = self._services.spawning, seconds(timeout, "timeout")
+        self._run = await spawning.stop(self.run_id, self._actor, note(reason, "reason"), limit)
+        return self
+
+    def __repr__(self) -> str:
+        return f"<Spawned {self.key}: {self.state}>"
+
+
+async def spawn(services: Services, actor: Identity, task: str, options: SpawnOptions) -> Spawned:
+    """Start a child."""
+    wish = _parsed(services, task, options)
+    return Spawned(await services.spawning.spawn(wish, actor), services, actor)
+
+
+def _parsed(services: Services, task: str, options: SpawnOptions) -> SpawnRequest:
+    run, group = options.get("run"), options.get("group")
+    if run is None and group is not None:
+        raise Invalid("group", group, "a group is for a child that is a function: run=…")
+    thread = options.get("thread", False)
+    limit = options.get("time_limit")
+    relaying, agent, label = options.get("relaying"), options.get("agent"), options.get("label")
+    return SpawnRequest(
+        task=_task(task),
+        agent=None if agent is None else parse_agent_name(agent),
+        mode=choice(RunMode, options.get("mode", "run"), "mode"),
+        thread=thread if isinstance(thread, bool) else callback(thread),
+        time_limit=None if limit is None else seconds(limit, "time_limit"),
+        attachments=_attachments(options.get("attachments", ())),
+        label=None if label is None else parse_label(label),
+        description=note(options.get("description", ""), "description"),
+        relaying=None if relaying is None else parse_message_id(relaying),
+        cwd=str(Path(options.get("cwd", ".")).expanduser().absolute()),
+        python=None if run is None else python_child(services, run, group),
+    )
+
+
+def _task(value: object) -> str:
+    if not isinstance(value, str) or not is_unicode(value):
+        raise Invalid("task", value, "use a text")
+    return value
+
+
+def _attachments(value: object) -> tuple[str | FilePart, ...]:
+    if isinstance(value, str) or not isinstance(value, Collection):
+        raise Invalid("attachments", value, "use a list of paths, or of what `attach` returns")
+    found: list[str | FilePart] = []
+    for item in cast(Collection[object], value):
+        found.append(item if isinstance(item, str) else parse_files([item])[0])
+    return tuple(found)

@@ -1,0 +1,1 @@
+"""Children of this process: their programs, and what watches over them."""

@@ -1,0 +1,21 @@
+"""Children that a model starts: as its own program would, from its own directory, led by what it was shown."""
+
+from pathlib import Path
+
+from covey.core.address import EVERYONE
+from covey.core.names import AgentName
+from covey.core.run import Run
+from covey.services.spawn_request import SpawnRequest
+from covey.toolkits.others import check_known
+from covey.toolkits.tool import Caller
+
+
+async def start_child(caller: Caller, wish: SpawnRequest) -> Run:
+    """Start a child and return at once."""
+    led_by = caller.services.lately.led_by(caller.identity.session, (EVERYONE,))
+    return await caller.services.spawning.spawn(wish._replace(cwd=str(Path.cwd()), led_by=led_by), caller.identity)
+
+
+async def child_agent(caller: Caller, written: str | None) -> AgentName | None:
+    """Return whose child it is to be: the agent that a model names, itself included; None where it names none."""
+    return None if written is None else await check_known(caller, written.strip())

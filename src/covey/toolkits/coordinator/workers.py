@@ -1,0 +1,84 @@
+"""Workers as a coordinator names them: its children, and other agents that are there."""
+
+from typing import NamedTuple
+
+from covey.core.attention_work import WORK
+from covey.core.errors import Invalid, LabelAmbiguous, NotFound, SessionUnknown
+from covey.core.identity import Identity
+from covey.core.ids import MessageId
+from covey.core.names import is_uuid_like, parse_agent_name, parse_label
+from covey.core.negotiation import pair_subject
+from covey.core.run import Run
+from covey.core.session import Session
+from covey.core.session_key import main_key, parse_session_key
+from covey.ports.ledger import MessageFilter
+from covey.ports.runs import RunFilter
+from covey.toolkits.tool import Caller
+
+MANY = 1_000
+"""So many of its children are looked through, the latest."""
+
+
+class Worker(NamedTuple):
+    """A worker that is there, and what was last said between it and the coordinator."""
+
+    session: Session
+    run: Run | None
+    """None where it is no child of the coordinator's."""
+    last: MessageId | None
+
+
+async def children(caller: Caller) -> list[Run]:
+    """Return the children of the coordinator's agent, the oldest first."""
+    found = await caller.services.runs.find(RunFilter(parent_agent=caller.identity.agent), MANY)
+    return [view.run for view in found]
+
+
+async def child_named(caller: Caller, name: str) -> Run | None:
+    """Return a child by its label, session key, session id or run id: one that lives before one that has ended."""
+    named = [run for run in await children(caller) if name in (run.label, str(run.key), run.session, run.id)]
+    alive = [run for run in named if not run.has_ended]
+    if len(alive) > 1:
+        raise LabelAmbiguous(name, [str(run.key) for run in alive])
+    return (alive or named or [None])[-1]
+
+
+async def worker_named(caller: Caller, name: str) -> Worker:
+    """Return a worker that can be continued. A child that has ended is Invalid, with what to do; nobody is
+    SessionUnknown."""
+    run = await child_named(caller, name)
+    if run is not None and run.has_ended:
+        raise Invalid(
+            "worker", name, f"it has ended ({run.state}), and does not stay: start a new one and tell it all it needs"
+        )
+    directory = caller.services.directory
+    if run is not None:
+        history = await caller.services.runs.history(run.id)
+        return Worker(await directory.session(run.session), run, history[-1].id if history else None)
+    session = await _session(caller, name)
+    if session.id == caller.identity.session:
+        raise Invalid("worker", name, "that is you")
+    wanted = MessageFilter(subject=work_subject(caller, session))
+    last = await caller.services.dialogue.find(wanted, 1)
+    return Worker(session, None, last[0].id if last else None)
+
+
+def work_subject(caller: Caller, session: Session):
+    """Return the subject under which the work of a session for the coordinator is found."""
+    return pair_subject(caller.identity, Identity(session.agent, session.id), WORK)
+
+
+async def _session(caller: Caller, name: str) -> Session:
+    directory = caller.services.directory
+    if name.startswith("agent:"):
+        return await directory.keyed(parse_session_key(name))
+    if not is_uuid_like(name):
+        try:
+            return await directory.labelled(parse_label(name))
+        except SessionUnknown:
+            pass
+        try:
+            return await directory.keyed(main_key(parse_agent_name(name)))
+        except (Invalid, NotFound):
+            pass
+    raise SessionUnknown(name)

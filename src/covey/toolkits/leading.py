@@ -1,0 +1,11 @@
+"""Leading: a model that writes without naming what it answers is led by what it was shown last from there."""
+
+from covey.core.draft import Draft
+from covey.toolkits.tool import Caller
+
+
+def led(caller: Caller, draft: Draft) -> Draft:
+    """Return the draft as part of the causal tree that made the model write it, so that a storm is seen as one."""
+    if draft.in_reply_to is not None or draft.relaying is not None:
+        return draft
+    return draft._replace(led_by=caller.services.lately.led_by(caller.identity.session, draft.to))

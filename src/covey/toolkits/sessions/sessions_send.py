@@ -1,0 +1,134 @@
+"""sessions_send: say something to a session that is there, and wait for its reply; or answer what one has asked."""
+
+from typing import Final
+
+from covey.core.attention_body import body_of
+from covey.core.draft import Draft
+from covey.core.errors import Invalid, SessionUnknown
+from covey.core.ids import MessageId
+from covey.core.json import Json
+from covey.core.message import Kind
+from covey.core.negotiation import REPLY_SKIP, Ending, Step, step_of
+from covey.core.parts import TextPart
+from covey.core.render_escape import harmless
+from covey.services.exchange import Exchange, ExchangeState
+from covey.services.negotiation import ANSWERING
+from covey.toolkits.answers import as_json, refused
+from covey.toolkits.given import LONGEST_WAIT, given_seconds, given_text
+from covey.toolkits.outcomes import failures
+from covey.toolkits.references import check_answerable, message_of, was_named
+from covey.toolkits.sessions.targets import HINT, LABEL, SESSION_KEY, live_session
+from covey.toolkits.tickets import standing
+from covey.toolkits.tool import Answer, Arguments, Caller, Form, Parameter, Tool
+from covey.toolkits.wording import clipped
+
+REPLY_CHARS: Final = 100_000
+"""So much of a reply is returned."""
+
+
+async def _run(caller: Caller, arguments: Arguments) -> Answer:
+    wait = arguments.get("timeoutSeconds")
+    if isinstance(wait, int | float) and wait < 0:
+        raise Invalid("timeoutSeconds", wait, "use 0 to deliver without waiting, or how long to wait")
+    seconds = given_seconds(arguments, "timeoutSeconds", LONGEST_WAIT)
+    text, reference = given_text(arguments, "message"), given_text(arguments, "replyTo")
+    if reference is not None:
+        return await _reply(caller, await message_of(caller, reference, "replyTo"), text, arguments, seconds)
+    try:
+        to = await live_session(caller, arguments)
+    except SessionUnknown as error:
+        return refused(error, HINT)
+    negotiations = caller.services.negotiations
+    if text is None:
+        return await _answer(caller, await negotiations.wait(to, caller.identity, seconds))
+    known, _ = await negotiations.look(caller.identity, to)
+    owed = None if known is None else known.owed_by(caller.identity)
+    exchange = await negotiations.say((TextPart(text),), to, caller.identity, seconds)
+    if owed is not None:
+        await was_named(caller, owed.id, SESSIONS_SEND.name)
+    return await _answer(caller, exchange)
+
+
+async def _reply(caller: Caller, answered: MessageId, text: str | None, arguments: Arguments, seconds: float) -> Answer:
+    """Answer a message that wants an answer. Where it wants none, as a late reply, the talk with its sender goes on."""
+    if text is None:
+        raise Invalid("message", None, "say what you reply")
+    if any(name in arguments for name in (SESSION_KEY.name, LABEL.name)):
+        raise Invalid("replyTo", answered, "a reply goes to whoever sent that message: leave sessionKey and label out")
+    message = check_answerable(await caller.services.mail.message(answered), "replyTo")
+    if not message.expects_reply and message.sender.session is not None:
+        sender = await caller.services.directory.session(message.sender.session)
+        if not sender.has_ended:
+            exchange = await caller.services.negotiations.say((TextPart(text),), sender, caller.identity, seconds)
+            await was_named(caller, message.id, SESSIONS_SEND.name)
+            return await _answer(caller, exchange)
+    draft = Draft(Kind.RESPONSE, (), (TextPart(text),), in_reply_to=message.id)
+    receipt = await caller.services.mail.send(draft, caller.identity, ANSWERING)
+    await was_named(caller, message.id, SESSIONS_SEND.name)
+    is_round = step_of(message) is Step.ROUND
+    data: dict[str, Json] = {
+        "status": "delivered" if receipt.delivered else "failed",
+        "to": message.sender.agent,
+        "round": message.round if is_round else None,
+    }
+    note = "Your reply is delivered." if receipt.delivered else " ".join(failures(receipt))
+    return as_json({**data, "note": note}, is_error=not receipt.delivered)
+
+
+async def _answer(caller: Caller, exchange: Exchange) -> Answer:
+    run = None if exchange.session.key.is_main else await caller.services.runs.of_session(exchange.session.id)
+    reply = None if exchange.reply is None else harmless(clipped(body_of(exchange.reply), REPLY_CHARS))
+    data: dict[str, Json] = {
+        "status": str(exchange.state),
+        "sessionKey": str(exchange.session.key),
+        "runId": None if run is None else run.run.id,
+        "round": exchange.round,
+        "rounds": exchange.limit,
+        "reply": reply,
+        "ticket": exchange.ticket,
+        "note": await _note(caller, exchange),
+    }
+    is_error = exchange.state is ExchangeState.FAILED
+    return as_json({name: value for name, value in data.items() if value is not None}, is_error=is_error)
+
+
+async def _note(caller: Caller, exchange: Exchange) -> str:
+    """Say what can be done next."""
+    agent = exchange.session.agent
+    if exchange.state is ExchangeState.FAILED:
+        return f"{agent} will not reply: {exchange.reason}."
+    if exchange.state is ExchangeState.DELIVERED:
+        return "It is delivered. What comes of it comes to your inbox."
+    if exchange.state is ExchangeState.NO_REPLY_YET and exchange.ticket is not None:
+        how = await standing(caller, await caller.services.dialogue.ticket(exchange.ticket))
+        return f"No reply yet: {agent} {how}. It comes to your inbox; to wait on, call again without message."
+    if exchange.state is ExchangeState.ENDED:
+        return f"{exchange.reason.capitalize()}." if exchange.reason else "The talk is over."
+    if exchange.ending is Ending.LIMIT:
+        return f"That was the last of {exchange.limit} rounds: decide with what was said."
+    if exchange.is_question:
+        return f"{agent} asks back before it replies: answer with another call."
+    return f"Go on with another call, or end the talk with message={REPLY_SKIP}."
+
+
+SESSIONS_SEND: Final = Tool(
+    name="sessions_send",
+    description=(
+        f"Say something to a session that is there and wait for its reply, up to {LONGEST_WAIT:.0f} seconds; a late "
+        "reply comes to your inbox. Calls to the same session are one talk of a few rounds; the message "
+        f"{REPLY_SKIP}, alone, ends it, from either side. What you owe a session is answered by the same call. "
+        "Without message: wait on."
+    ),
+    parameters=(
+        SESSION_KEY,
+        LABEL,
+        Parameter("message", "what you say"),
+        Parameter(
+            "timeoutSeconds",
+            f"how long to wait, at most {LONGEST_WAIT:.0f}; 0 delivers, and no reply is needed",
+            Form.NUMBER,
+        ),
+        Parameter("replyTo", "number of the message that you answer, instead of a session", Form.MESSAGE),
+    ),
+    run=_run,
+)

@@ -1,0 +1,63 @@
+"""Sessions as a model names them: by session key or by label; its own children also after their end."""
+
+from typing import Final
+
+from covey.core.errors import Invalid, LabelAmbiguous
+from covey.core.ids import parse_session_id
+from covey.core.names import is_uuid_like, parse_label
+from covey.core.run import Run
+from covey.core.session import Session
+from covey.core.session_key import parse_session_key
+from covey.ports.runs import RunFilter
+from covey.toolkits.given import given_text
+from covey.toolkits.tool import Arguments, Caller, Parameter
+
+SESSION_KEY: Final = Parameter("sessionKey", "key of the session, such as agent:writer:main")
+LABEL: Final = Parameter("label", "label of the session, instead of its key")
+
+HINT: Final = "sessions_list shows the sessions that there are."
+
+MANY: Final = 1_000
+"""So many of its children are looked through, the latest."""
+
+
+async def live_session(caller: Caller, arguments: Arguments) -> Session:
+    """Return the session that is meant. One that is not there is SessionUnknown, several are LabelAmbiguous."""
+    key, label = _names(arguments)
+    directory = caller.services.directory
+    if label is not None:
+        return await directory.labelled(parse_label(label))
+    if is_uuid_like(key):
+        return await directory.session(parse_session_id(key))
+    return await directory.keyed(parse_session_key(key))
+
+
+async def own_child(caller: Caller, arguments: Arguments) -> Run | None:
+    """Return the child of the caller's agent that is meant, one that lives before one that has ended; None where no
+    child of it is."""
+    key, label = _names(arguments)
+    views = await caller.services.runs.find(RunFilter(parent_agent=caller.identity.agent), MANY)
+    named = [v.run for v in views if (label or key) in ((v.run.label,) if label else (str(v.run.key), v.run.session))]
+    alive = [run for run in named if not run.has_ended]
+    if len(alive) > 1:
+        raise LabelAmbiguous(str(label), [str(run.key) for run in alive])
+    return (alive or named or [None])[-1]
+
+
+async def known_child(caller: Caller, arguments: Arguments) -> Run:
+    """Return the same; where it is none, SessionUnknown, or Invalid for a session that is nobody's child."""
+    run = await own_child(caller, arguments)
+    if run is not None:
+        return run
+    session = await live_session(caller, arguments)
+    view = await caller.services.runs.of_session(session.id)
+    if view is None:
+        raise Invalid("session", str(session.key), "it is nobody's child: only children can be stopped")
+    return view.run
+
+
+def _names(arguments: Arguments) -> tuple[str, str | None]:
+    key, label = given_text(arguments, SESSION_KEY.name), given_text(arguments, LABEL.name)
+    if (key is None) == (label is None):
+        raise Invalid(SESSION_KEY.name, key, "give sessionKey or label, and not both")
+    return (key or "").strip(), None if label is None else label.strip()

@@ -1,0 +1,21 @@
+"""The worker toolkit: how a worker works and reports. Its tools are those of native that a worker needs."""
+
+from typing import Final
+
+from covey.core.roles import WORKER
+from covey.toolkits.native.ask_agent import ASK_AGENT
+from covey.toolkits.native.read_inbox import READ_INBOX, WAYS
+from covey.toolkits.native.send_message import SEND_MESSAGE
+from covey.toolkits.native.update_task import UPDATE_TASK
+from covey.toolkits.tool import Toolkit
+
+TOOLKIT: Final = Toolkit(
+    name="worker",
+    about="do what a coordinator asks, and report once",
+    instructions=(
+        f"{WORKER}\nMessages to you have numbers: you report with send_message(reply_to=NUMBER), or for a task with "
+        "update_task."
+    ),
+    tools=(READ_INBOX, SEND_MESSAGE, ASK_AGENT, UPDATE_TASK),
+    ways=WAYS,
+)

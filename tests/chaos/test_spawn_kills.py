@@ -1,0 +1,41 @@
+"""Whoever is killed at whichever stage of a spawn: limits hold, nothing is left behind, the parent hears the truth."""
+
+import os
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from covey.core.run import STAGES
+from tests.chaos.spawn_rampage import Death, rampage
+
+KILLS = int(os.environ.get("COVEY_KILLS", "300"))
+VICTIMS = ("parent", "child", "guardian", "house")
+
+
+EVERY = [(stage, is_before) for stage in STAGES for is_before in (True, False)]
+
+
+@pytest.mark.requirement("sessions.spawn.stages", "sessions.spawn.limits", "sessions.push")
+async def test_a_parent_that_is_killed_at_any_stage_leaves_nothing_and_is_told_the_truth(tmp_path: Path) -> None:
+    ends = await rampage(tmp_path, [Death("parent", [at]) for at in EVERY])
+    assert ends["lost"] >= 13  # from the first commit on, which is before the attachments
+    assert not ends.keys() - {"lost"}
+
+
+@pytest.mark.requirement("sessions.spawn.stages", "sessions.push")
+@pytest.mark.parametrize(("victim", "end"), [("child", "failed"), ("guardian", "lost"), ("house", "completed")])
+async def test_a_kill_below_a_parent_at_any_stage_leaves_nothing_and_is_told(
+    tmp_path: Path, victim: str, end: str
+) -> None:
+    ends = await rampage(tmp_path, [Death(victim, EVERY)])
+    assert ends[end] >= 6  # before its launch there is nobody to kill
+    assert sum(ends.values()) >= len(EVERY)
+
+
+@pytest.mark.chaos
+@pytest.mark.timeout(600 + 10 * KILLS)
+async def test_no_kill_among_many_children_leaves_or_hides_anything(tmp_path: Path) -> None:
+    random = Random(os.environ.get("COVEY_SEED", "children"))
+    deaths = [Death(random.choice(VICTIMS), [random.choice(EVERY)], random.choice((1, 2, 3, 5))) for _ in range(KILLS)]
+    print(await rampage(tmp_path, deaths))

@@ -1,0 +1,125 @@
+"""A negotiation as its thread tells it: whose turn it is, which round, and how it ended."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from covey.core.errors import Invalid
+from covey.core.identity import Identity
+from covey.core.ids import MessageId, SessionId
+from covey.core.message import Kind, Message
+from covey.core.names import AgentName
+from covey.core.negotiation import (
+    REPLY_SKIP,
+    REST,
+    Ending,
+    Negotiation,
+    Step,
+    is_skip,
+    marked,
+    pair_subject,
+    parse_rounds,
+    read_negotiation,
+)
+from covey.core.parts import TextPart
+
+NOW = datetime(2026, 1, 1, tzinfo=UTC)
+A = Identity(AgentName("a"), SessionId("00000000-0000-4000-8000-00000000000a"))
+B = Identity(AgentName("b"), SessionId("00000000-0000-4000-8000-00000000000b"))
+SUBJECT = pair_subject(A, B)
+
+
+def message(number: int, sender: Identity, text: str, answers: int | None = None, **more: object) -> Message:
+    kind = Kind.REQUEST if more.get("expects_reply") else Kind.RESPONSE
+    made = Message(
+        MessageId(f"m{number}"),
+        kind,
+        sender,
+        (),
+        (TextPart(text),),
+        NOW + timedelta(seconds=number),
+        MessageId("m0"),
+        MessageId("m0"),
+        subject=SUBJECT,
+        in_reply_to=None if answers is None else MessageId(f"m{answers}"),
+    )
+    return made._replace(**more)
+
+
+def ask(number: int, count: int, sender: Identity = A, answers: int | None = None) -> Message:
+    return message(number, sender, f"question {number}", answers, expects_reply=True, round=count)
+
+
+def reply(number: int, answers: int, count: int, text: str = "fine", sender: Identity = B) -> Message:
+    return message(number, sender, text, answers, round=count)
+
+
+def read(*thread: Message, limit: int = 5) -> Negotiation:
+    found = read_negotiation(thread, limit)
+    assert found is not None
+    return found
+
+
+def test_whose_turn_it_is_follows_from_what_is_not_answered() -> None:
+    asked = read(ask(0, 1))
+    assert (asked.owed_by(B), asked.owed_by(A)) == (asked.first, None)
+    assert asked.asked_by(A) == asked.first.id
+    answered = read(ask(0, 1), reply(1, 0, 1))
+    assert (answered.owed_by(B), answered.awaited_by(A), answered.ending) == (None, None, None)
+    assert answered.asked_by(A) == answered.first.id
+    assert answered.asked_by(B) is None
+
+
+def test_a_question_back_is_owed_by_the_asker_and_its_answer_ends_no_round() -> None:
+    question = message(1, B, "which?", 0, expects_reply=True, round=1)
+    asked_back = read(ask(0, 1), question, limit=1)
+    assert asked_back.owed_by(A) == question
+    told = read(ask(0, 1), question, reply(2, 1, 1, "this one", A), limit=1)
+    assert (told.ending, told.owed_by(B)) == (None, told.first)
+    assert read(ask(0, 1), question, reply(2, 1, 1, "this", A), reply(3, 0, 1), limit=1).ending is Ending.LIMIT
+
+
+def test_either_side_ends_it_and_only_the_whole_message_is_the_token() -> None:
+    assert read(ask(0, 1), reply(1, 0, 1, f" {REPLY_SKIP}\n")).ending is Ending.SKIPPED
+    assert read(ask(0, 1), reply(1, 0, 1, f"{REPLY_SKIP}!")).ending is None
+    end = message(2, A, REPLY_SKIP, 1, kind=Kind.NOTIFY, metadata=marked(Step.END))
+    ended = read(ask(0, 1), reply(1, 0, 1), end)
+    assert (ended.ending, ended.open) == (Ending.SKIPPED, ())
+    assert not is_skip("reply_skip")
+
+
+@given(limit=st.integers(1, 8), count=st.integers(1, 8))
+def test_the_answer_to_the_last_round_ends_it(limit: int, count: int) -> None:
+    thread = [ask(0, 1)]
+    for number in range(1, count + 1):
+        thread.append(reply(len(thread), len(thread) - 1, number))
+        if number < count:
+            thread.append(ask(len(thread), number + 1, answers=len(thread) - 1))
+    found = read(*thread, limit=limit)
+    assert (found.ending is Ending.LIMIT) == (count >= limit)
+    assert found.round == count
+    if found.ended_at is not None:
+        assert found.rests(found.ended_at) == REST
+        assert found.rests(found.ended_at + REST) is None
+
+
+def test_a_thread_without_a_round_is_none_and_odd_marks_are_nothing() -> None:
+    assert read_negotiation([reply(0, 9, 1)], 5) is None
+    assert read_negotiation([], 5) is None
+    odd = message(1, A, "x", 0, kind=Kind.NOTIFY, metadata={"negotiation": {"step": "end"}})
+    assert read(ask(0, 1), odd).ending is None
+
+
+def test_two_sessions_are_found_from_either_side_and_others_are_not() -> None:
+    assert pair_subject(A, B) == pair_subject(B, A)
+    assert pair_subject(A, B) != pair_subject(A, Identity(AgentName("c")))
+    assert pair_subject(A, B, "work") != pair_subject(A, B)
+
+
+@pytest.mark.parametrize("wrong", [0, -1, 101, True, "5", 2.0, None])
+def test_a_number_of_rounds_is_a_whole_one_within_reason(wrong: object) -> None:
+    with pytest.raises(Invalid, match="use 1 to 100"):
+        parse_rounds(wrong)
+    assert parse_rounds(7) == 7

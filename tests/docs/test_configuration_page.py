@@ -1,0 +1,96 @@
+"""The reference of the configuration says what the code says: every setting, with its default and how it is changed."""
+
+import json
+import re
+from argparse import ArgumentParser
+from pathlib import Path
+
+import pytest
+
+from covey.core.card import Card, encode_card
+from covey.core.channel import setting_of
+from covey.core.errors import Invalid
+from covey.core.names import AgentName
+from covey.core.negotiation import MAX_ROUNDS, ROUNDS, ROUNDS_SETTING
+from covey.core.store_url import Engine, parse_store_url
+from covey.core.storm import STORM_LIMITS, Limit, Limits
+from covey.services import policies
+from covey.surfaces.cli.verbs.join import arguments
+from covey.surfaces.spawn.command import PLACEHOLDERS
+
+ROOT = Path(__file__).parents[2]
+SOURCES = ROOT / "src" / "covey"
+PAGE = (ROOT / "docs" / "reference" / "configuration.md").read_text(encoding="utf-8")
+
+
+def rows(first: str) -> dict[str, list[str]]:
+    """Return the rows of the tables whose first heading is this, by what stands first in them."""
+    found: dict[str, list[str]] = {}
+    for table in re.findall(rf"^\| {first} \|.*\n\|[-|]+\|\n((?:\|.*\n)+)", PAGE, re.MULTILINE):
+        for line in table.splitlines():
+            name, *cells = (cell.strip() for cell in line.strip("|").split(" | "))
+            found[name.strip("`")] = cells
+    return found
+
+
+@pytest.mark.requirement("sessions.docs")
+def test_every_field_of_a_card_is_there_with_its_default() -> None:
+    shown = {name: json.loads(cells[0].strip("`")) for name, cells in rows("field").items()}
+    assert shown == encode_card(Card())
+
+
+def test_the_options_that_change_a_card_are_those_of_join() -> None:
+    parser = ArgumentParser()
+    arguments(parser)
+    known = set(re.findall(r"--[a-z-]+", parser.format_help().partition("the agent's card")[2]))
+    shown = {option for cells in rows("field").values() for option in re.findall(r"--[a-z-]+", cells[-1])}
+    assert shown == known
+
+
+@pytest.mark.requirement("sessions.docs")
+def test_every_variable_of_the_environment_is_there() -> None:
+    read = {
+        name
+        for path in SOURCES.rglob("*.py")
+        for name in re.findall(r"\bCOVEY_[A-Z_]+\b", path.read_text(encoding="utf-8"))
+        if "testing" not in path.parts
+    }
+    assert set(rows("variable")) == read
+
+
+@pytest.mark.requirement("sessions.docs")
+def test_every_setting_of_a_space_is_there() -> None:
+    policy_names = {value for name, value in vars(policies).items() if name.isupper() and isinstance(value, str)}
+    shown = rows("setting")
+    assert set(shown) == {STORM_LIMITS, ROUNDS_SETTING, setting_of(AgentName("NAME")), *policy_names}
+    assert shown[ROUNDS_SETTING][0] == str(ROUNDS)
+    assert f"at most {MAX_ROUNDS}" in shown[ROUNDS_SETTING][1]
+    limits = {name: int(cells[0].replace(",", "")) for name, cells in rows("storm limit").items()}
+    assert limits == {str(limit): Limits().of(limit) for limit in Limit}
+
+
+def test_no_setting_is_written_that_the_page_does_not_know() -> None:
+    """Whoever adds a setting adds it to the page, and here."""
+    written = {
+        name
+        for path in (SOURCES / "services").glob("*.py")
+        for name in re.findall(r"settings\.put\(([A-Za-z_]+)", path.read_text(encoding="utf-8"))
+    }
+    switches = {"setting"}  # of the policies
+    channels = {"setting_of", "private_setting_of"}
+    bookkeeping = {"NEXT_AUTOMATIC_NAME", "_PREFIX", "name"}  # how far an import got, and what it brings along
+    assert written == {"STORM_LIMITS", "PAUSED", "ROUNDS_SETTING"} | switches | channels | bookkeeping
+
+
+def test_every_store_and_every_option_of_one_is_there() -> None:
+    shown = [parse_store_url(url.replace("PATH", "file.db")) for url in rows("URL")]
+    assert {url.engine for url in shown} == set(Engine)
+    with pytest.raises(Invalid, match="known are: ") as refused:
+        parse_store_url("sqlite:file.db?unknown=1")
+    known = re.findall(r"(\w+)=([\w|]+)", refused.value.message.partition("known are: ")[2])
+    options = {(name, value) for name, values in known for value in values.split("|")}
+    assert {pair for url in shown for pair in url.options.items()} == options
+
+
+def test_every_placeholder_of_a_command_is_there() -> None:
+    assert {name.strip("{}") for name in rows("placeholder")} == set(PLACEHOLDERS)

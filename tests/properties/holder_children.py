@@ -1,0 +1,34 @@
+"""What others do about children in a story of a token's holder: what they are told has a mark that is theirs alone."""
+
+from collections.abc import Callable
+from random import Random
+
+from covey.core.identity import Identity
+from covey.core.names import AgentName
+from covey.core.run import RunState
+from covey.ports.launching import Errand, Product, PythonChild
+from covey.ports.runs import RunFilter
+from covey.services.space import Services
+from covey.services.spawn_request import SpawnRequest
+from tests.properties.holder_work import Mark
+from tests.properties.world import finish
+
+
+async def nothing(errand: Errand, report: Callable[[str], None]) -> Product:
+    """Stand for a child of which a test says what becomes."""
+    del errand, report
+    return Product(RunState.COMPLETED)
+
+
+def raise_child(services: Services, who: Identity, agent: AgentName | None, random: Random, mark: Mark) -> None:
+    """Let somebody start a child, or let a child come to an end."""
+    if random.random() < 0.5:
+        wish = SpawnRequest("do what only they know", agent=agent, python=PythonChild(nothing))
+        run = finish(services.spawning.spawn(wish, who))
+        finish(services.spawning.stop(run.id, who, mark(run.request, None), 0))
+        return
+    alive = finish(services.runs.find(RunFilter(has_ended=False)))
+    if alive:
+        run = random.choice(alive).run
+        said = mark(run.request, None)
+        finish(services.supervision.end(run.id, Product(RunState.FAILED, said, reason=said)))

@@ -1,0 +1,37 @@
+"""Children of an imagined process: they are there, and do nothing until a test says what became of them."""
+
+from covey.core.run import Run, RunId
+from covey.ports.launching import Child, Errand
+from covey.ports.plugins import Moment
+
+
+class NoPlugins:
+    are_there = False
+
+    async def tell(self, moment: Moment, run: Run) -> None:
+        del moment, run
+
+
+class Nursery:
+    """`Launching` without programs and folders."""
+
+    plugins = NoPlugins()
+
+    def place(self, run_id: RunId) -> str:
+        return f"/runs/{run_id}"
+
+    async def furnish(self, child: Child) -> None:
+        del child
+
+    async def launch(self, errand: Errand) -> None:
+        del errand
+
+    async def abort(self, run: Run, why: str) -> None:
+        del run, why
+
+    async def clear(self, run: Run) -> bool:
+        del run
+        return True
+
+    async def watch(self, child: Child) -> None:
+        del child

@@ -1,0 +1,108 @@
+"""Pruning children: one that is done with goes with the thread of its request; one that is not holds it."""
+
+from collections.abc import Generator
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from covey.adapters.memory import MemoryStore
+from covey.adapters.sqlite.store import SqliteStore
+from covey.core.card import Card
+from covey.core.errors import RunUnknown
+from covey.core.identity import Grade, Identity
+from covey.core.names import OPERATOR
+from covey.core.run import Run, RunState
+from covey.core.storm import Limit
+from covey.ports.launching import Product
+from covey.ports.runs import RunFilter
+from covey.ports.store import Store, Transaction
+from covey.services.spawn_request import SpawnRequest
+from tests.properties.world import finish
+from tests.services.pruning import BOB, DAY, Story
+
+BOSS = Identity(OPERATOR, None, Grade.TOKEN)
+
+
+@pytest.fixture(params=["memory", "sqlite"])
+def store(request: pytest.FixtureRequest, tmp_path: Path) -> Generator[Store]:
+    opened: Store = MemoryStore() if request.param == "memory" else SqliteStore(tmp_path / "covey.db")
+    yield opened
+    finish(opened.close())
+
+
+def spawned(story: Story) -> Run:
+    """Let ann have a child of bob's."""
+    finish(story.services.directory.register(BOB, Card(command=("work", "{prompt}")), BOSS))
+    return finish(story.services.spawning.spawn(SpawnRequest("look", agent=BOB), story.ann))
+
+
+def test_a_child_that_runs_holds_the_thread_of_its_request(store: Store) -> None:
+    story = Story(store)
+    run = spawned(story)
+    story.clock.advance(10 * DAY)
+    assert story.prune().removed.messages == 0
+    assert finish(story.services.spawning.run(run.id)).state is RunState.RUNNING
+    assert story.is_there(run.request)
+
+
+def test_a_child_that_is_done_with_goes_with_its_thread_and_nothing_is_left_of_it(store: Store) -> None:
+    story = Story(store)
+    run = spawned(story)
+    finish(story.services.supervision.end(run.id, Product(RunState.COMPLETED, "seen")))
+    story.show(story.ann)
+    story.clock.advance(10 * DAY)
+    outcome = story.prune()
+    assert (outcome.removed.messages, outcome.removed.runs) == (2, 1)
+    assert story.tombstones()[0].details["runs"] == 1
+    with pytest.raises(RunUnknown):
+        finish(story.services.spawning.run(run.id))
+    assert finish(story.services.runs.find(RunFilter())) == []
+    events = finish(story.services.history.read(limit=10_000))
+    assert not [event for event in events if event.message_id == run.request]
+    assert story.audit() == []
+
+
+def test_a_child_whose_folder_is_still_there_holds_it_too(store: Store) -> None:
+    story = Story(store)
+    run = spawned(story)
+    finish(story.services.supervision.end(run.id, Product(RunState.COMPLETED, "seen")))
+    story.show(story.ann)
+    ended = finish(story.services.spawning.run(run.id))
+    assert ended.folder is not None
+    wanted = story.wanted()._replace(before=story.clock.now() + timedelta(days=1))
+    assert story.survey(wanted).messages == 0
+    finish(story.services.upkeep.tend())
+    assert finish(story.services.spawning.run(run.id)).folder is None
+    assert story.survey(wanted).messages == 2
+
+
+def test_a_tree_that_was_stopped_is_forgotten_when_its_beginning_is_gone(store: Store) -> None:
+    story = Story(store)
+    gone, held = story.dialogue("over"), story.dialogue("open")
+    story.send("and?", scope="open", request=True)
+
+    async def stop(tx: Transaction) -> None:
+        for root in (gone, held):
+            tree = await tx.trees.get(root)
+            assert tree is not None
+            await tx.trees.put(tree._replace(stopped=Limit.MESSAGES, stopped_at=story.clock.now()))
+
+    finish(store.commit(stop))
+    story.clock.advance(10 * DAY)
+    story.prune()
+    assert [tree.root for tree in finish(store.read(lambda tx: tx.trees.stopped()))] == [held]
+    assert finish(store.read(lambda tx: tx.trees.get(gone))) is None
+
+
+def test_trees_that_grow_no_longer_are_forgotten(store: Store) -> None:
+    story = Story(store)
+    request = story.dialogue("over")
+    held = story.send("well?", request=True)
+    story.show(story.bob)
+    story.reply(held)
+    assert finish(store.read(lambda tx: tx.trees.get(request))) is not None
+    story.clock.advance(10 * DAY)
+    story.prune()
+    assert finish(store.read(lambda tx: tx.trees.get(request))) is None
+    assert finish(store.read(lambda tx: tx.trees.get(held))) is None, "its counts begin anew with the next message"

@@ -1,0 +1,123 @@
+"""Children, waits and causal trees: what nobody stands behind any more is found, and mended where that can be."""
+
+from collections.abc import Generator
+
+import pytest
+
+from covey.core.card import Card
+from covey.core.drive import finish
+from covey.core.identity import Grade, Identity
+from covey.core.names import OPERATOR, AgentName
+from covey.core.run import Run, RunState
+from covey.ports.launching import Product
+from covey.services.space import Services
+from covey.services.spawn_request import SpawnRequest
+from covey.wiring import connect_inline, locate
+from tests.properties.nursery import Nursery
+from tests.surfaces.doctor.inside import Inside
+from tests.surfaces.doctor.patient import Patient
+
+BOSS = Identity(OPERATOR, None, Grade.TOKEN)
+CODER, CRITIC = AgentName("coder"), AgentName("critic")
+
+
+@pytest.fixture
+def nursery(patient: Patient) -> Generator[Services]:
+    """A program in the space that can have children."""
+    ports = connect_inline(locate(f"sqlite:{patient.store}"), [])
+    yield Services(ports, launching=lambda _: Nursery())
+    finish(ports.close())
+
+
+def spawned(services: Services) -> Run:
+    """Let the critic have a child of the coder's."""
+    finish(services.directory.register(CODER, Card(command=("work", "{prompt}")), BOSS))
+    return finish(services.spawning.spawn(SpawnRequest("look", agent=CODER), Identity(CRITIC)))
+
+
+def answers(patient: Patient, run: Run) -> list[str]:
+    """Return with which status the critic was answered."""
+    thread = patient.covey("thread", run.request, "--json").json
+    return [m["metadata"]["status"] for m in thread if m["kind"] == "response"]
+
+
+def test_a_space_with_children_is_healthy(patient: Patient, nursery: Services) -> None:
+    run = spawned(nursery)
+    assert patient.codes() == []
+    finish(nursery.supervision.end(run.id, Product(RunState.COMPLETED, "seen")))
+    assert patient.codes() == [], "whoever watched over it clears up in a moment"
+    finish(nursery.upkeep.tend())
+    assert patient.codes() == []
+    assert answers(patient, run) == ["completed"]
+
+
+@pytest.mark.parametrize(
+    "harm",
+    [
+        "update sessions set ended_at = '2026-01-01T00:00:00.000000+00:00', end_reason = 'gone' where id = ?",
+        "delete from sessions where id = ?",
+    ],
+)
+def test_a_run_whose_session_is_gone_is_lost_and_its_parent_is_told(
+    patient: Patient, nursery: Services, harm: str
+) -> None:
+    run = spawned(nursery)
+    patient.sql(harm, run.session)
+    assert "run-sessionless" in patient.codes()
+    assert patient.finding("run-sessionless")["items"] == [f"{run.id}, a child of coder for critic (running)"]
+    assert patient.mend().code == 0 or "journal-disagrees" in patient.codes()
+    assert "run-sessionless" not in patient.codes()
+    assert answers(patient, run) == ["lost"]
+    assert patient.sql("select state, is_told from runs") == [("lost", 1)]
+
+
+def test_a_lost_child_that_nobody_was_told_of_is_told_once(patient: Patient, nursery: Services) -> None:
+    run = spawned(nursery)
+    finish(nursery.directory.leave(Identity(run.agent, run.session, Grade.SESSION)))
+    assert patient.codes() == ["run-untold"]
+    assert patient.finding("run-untold")["severity"] == "notice"
+    for _ in range(2):
+        patient.mend()
+        assert patient.codes() == []
+        assert answers(patient, run) == ["lost"]
+
+
+def test_a_folder_that_a_child_left_is_named(patient: Patient, nursery: Services) -> None:
+    run = spawned(nursery)
+    finish(nursery.supervision.end(run.id, Product(RunState.COMPLETED, "seen")))
+    patient.sql("update runs set ended_at = '2026-01-01T00:00:00.000000+00:00'")
+    assert patient.codes() == ["run-uncleared"]
+    assert patient.finding("run-uncleared")["items"] == [
+        f"/runs/{run.id} of {run.id}, a child of coder for critic (completed)"
+    ]
+    finish(nursery.upkeep.tend())
+    assert patient.codes() == []
+
+
+def test_a_wait_of_nobody_is_forgotten(patient: Patient, inside: Inside) -> None:
+    critic = inside.join("critic")
+    assert critic.session is not None
+    now = "2026-01-01T00:00:00.000000+00:00"
+    later = "2999-01-01T00:00:00.000000+00:00"
+    patient.sql("insert into waits values ('critic', 'a@coder', ?, ?, ?)", critic.session, now, later)
+    patient.sql("insert into waits values ('critic', 'b@coder', 'nobody', ?, ?)", now, now)
+    assert patient.codes() == [], "one has its time still, the other had it"
+    patient.sql("insert into waits values ('critic', 'c@coder', 'nobody', ?, ?)", now, later)
+    assert patient.codes() == ["wait-left"]
+    assert patient.finding("wait-left")["items"] == ["critic for c@coder"]
+    assert patient.mend().code == 0
+    assert patient.codes() == []
+    assert patient.sql("select what from waits") == [("a@coder",), ("b@coder",)]
+    assert patient.events("space.mended")[-1]["details"]["finding"] == "wait-left"
+
+
+def test_a_tree_of_a_message_that_never_was_is_forgotten_although_it_is_stopped(patient: Patient) -> None:
+    root = patient.ask()
+    assert patient.covey("reply", root, "because", "--from", "coder").code == 0
+    assert patient.sql("select root from trees") == [(root,)]
+    assert patient.codes() == []
+    patient.sql("update trees set root = '1767225600001-00000001-0000-4000-8000-000000000001', stopped = 'messages'")
+    assert patient.codes() == ["tree-rootless"]
+    assert patient.mend().code == 0
+    assert patient.codes() == []
+    assert patient.sql("select root from trees") == []

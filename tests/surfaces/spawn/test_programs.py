@@ -1,0 +1,251 @@
+"""Children that are programs: where they start, what they find there, what is made of them, and how they end."""
+
+import asyncio
+import os
+import sys
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+
+import covey
+from covey import Card, Member, Space
+from covey.core.channel import console
+from covey.core.errors import Invalid, ProgramNotExecutable, ProgramNotFound
+from covey.core.names import AgentName
+from covey.core.run import RunState
+from covey.ports.runs import RunFilter
+from covey.services.spawning import RunResult
+from covey.services.upkeep import Tended
+from covey.surfaces.python.spawned import Spawned
+
+LIMIT_S = 20.0
+
+
+@asynccontextmanager
+async def opened(tmp_path: Path) -> AsyncGenerator[Space]:
+    async with covey.open(f"sqlite:{tmp_path}/.covey/covey.db", roots=[str(tmp_path)]) as space:
+        yield space
+
+
+async def lead_in(space: Space, script: str) -> Member:
+    """Let a parent join whose children run a script of the shell."""
+    return await space.join("lead", card=Card(command=("sh", "-c", script)))
+
+
+async def result_of(child: Spawned) -> RunResult:
+    result = await child.result(timeout=LIMIT_S)
+    assert result is not None, "it did not come in time"
+    return result
+
+
+async def cleared(child: Spawned, tmp_path: Path) -> None:
+    """Wait until nothing of a child is left."""
+    async with asyncio.timeout(LIMIT_S):
+        while (await child.refresh()).record.folder is not None:  # noqa: ASYNC110 - it is another's doing
+            await asyncio.sleep(0.01)
+    assert [*(tmp_path / ".covey" / "runs").iterdir()] == []
+
+
+async def written(path: Path) -> None:
+    """Wait until a program has written a line into a file."""
+    async with asyncio.timeout(LIMIT_S):
+        while not path.exists() or not path.read_text().endswith("\n"):  # noqa: ASYNC110 - it is another's doing
+            await asyncio.sleep(0.01)
+
+
+@pytest.mark.requirement("sessions.workspace")
+async def test_a_child_of_the_same_agent_starts_where_its_parent_is_and_anothers_where_its_card_says(
+    tmp_path: Path,
+) -> None:
+    here, there = tmp_path / "here", tmp_path / "there"
+    for folder in (here, there):
+        folder.mkdir()
+    async with opened(tmp_path) as space:
+        lead = await lead_in(space, "pwd")
+        owner = space.services.identities.claim(lead.name)
+        for name, workspace in (("coder", str(there)), ("drifter", None), ("lost", str(tmp_path / "nowhere"))):
+            card = Card(command=("sh", "-c", "pwd"), workspace=workspace)
+            await space.services.directory.register(AgentName(name), card, owner)
+        assert (await result_of(await lead.spawn("Where?", cwd=str(here)))).text == str(here)
+        assert (await result_of(await lead.spawn("Where?"))).text == str(Path.cwd())
+        assert (await result_of(await lead.spawn("Where?", agent="coder", cwd=str(here)))).text == str(there)
+        drifting = await lead.spawn("Where?", agent="drifter", cwd=str(here))
+        assert (await result_of(drifting)).text == str(tmp_path / ".covey" / "runs" / drifting.run_id)
+        with pytest.raises(Invalid, match="no such folder to start in"):
+            await lead.spawn("Where?", agent="lost")
+        await cleared(drifting, tmp_path)
+
+
+@pytest.mark.requirement("sessions.attachments")
+async def test_a_child_has_its_attachments_also_when_the_original_is_gone_and_they_go_with_it(tmp_path: Path) -> None:
+    original = tmp_path / "plan.txt"
+    original.write_text("as it was")
+    async with opened(tmp_path) as space:
+        lead = await lead_in(space, 'while [ -e "$ORIGINAL" ]; do sleep 0.01; done; cat "$COVEY_FOLDER"/attachments/*')
+        os.environ["ORIGINAL"] = str(original)
+        try:
+            child = await lead.spawn("Read it", attachments=[str(original)])
+            original.write_text("changed")
+            original.unlink()
+            assert (await result_of(child)).text == "as it was"
+        finally:
+            del os.environ["ORIGINAL"]
+        await cleared(child, tmp_path)
+
+
+async def test_a_child_acts_as_its_own_session(tmp_path: Path) -> None:
+    script = f'{sys.executable} -m covey send --to lead "from $COVEY_LABEL"; echo $COVEY_SESSION_KEY $COVEY_RUN_ID'
+    async with opened(tmp_path) as space:
+        lead = await lead_in(space, script)
+        os.environ["COVEY_TOKEN"] = "of the parent"
+        try:
+            child = await lead.spawn("Say hello", label="greeter")
+            result = await result_of(child)
+        finally:
+            del os.environ["COVEY_TOKEN"]
+        (hello,) = await lead.inbox.peek()
+        assert (hello.text, hello.message.sender.session) == ("from greeter", child.record.session)
+        assert f"{child.key} {child.run_id}" in result.text
+
+
+async def test_a_prompt_comes_on_stdin_or_where_the_command_wants_it(tmp_path: Path) -> None:
+    async with opened(tmp_path) as space:
+        lead = await space.join("lead", card=Card(command=("cat",)))
+        told = (await result_of(await lead.spawn("Repeat $(this) 'exactly'"))).text
+        assert "Repeat $(this) 'exactly'" in told
+        assert "You are a child of lead" in told
+        words = ("printf", "%s|", "{task}", "{label}", "{agent}", "{folder}", "{run}")
+        await space.services.directory.register(lead.name, Card(command=words), lead.identity)
+        child = await lead.spawn("Repeat $(this)", label="x")
+        expected = ["Repeat $(this)", "x", "lead", child.record.folder, child.run_id, ""]
+        assert (await result_of(child)).text.split("|") == expected
+
+
+async def test_a_program_says_more_with_json_and_files(tmp_path: Path) -> None:
+    script = 'echo data > "$COVEY_FOLDER/output/table.csv"; echo \'{"result": "two rows", "data": {"rows": 2}}\''
+    async with opened(tmp_path) as space:
+        lead = await lead_in(space, script)
+        result = await result_of(await lead.spawn("Count"))
+        assert (result.status, result.text, result.data) == (RunState.COMPLETED, "two rows", {"rows": 2})
+        (file,) = result.files
+        assert (file.name, await space.services.attachments.content(file)) == ("table.csv", b"data\n")
+
+
+@pytest.mark.parametrize(
+    ("script", "status", "said"),
+    [
+        ("echo oops >&2; exit 3", RunState.FAILED, "exited with code 3"),
+        ("kill -9 $$", RunState.FAILED, "was ended by SIGKILL"),
+        ("yes | head -c 30000000", RunState.COMPLETED, "bytes left out"),
+        ('echo \'{"error": "no such branch"}\'', RunState.FAILED, "no such branch"),
+    ],
+)
+async def test_however_a_program_ends_its_parent_hears_it(
+    tmp_path: Path, script: str, status: RunState, said: str
+) -> None:
+    async with opened(tmp_path) as space:
+        child = await (await lead_in(space, script)).spawn("Go")
+        result = await result_of(child)
+        assert result.status is status
+        assert said in result.text
+        await cleared(child, tmp_path)
+
+
+@pytest.mark.requirement("sessions.timeout")
+async def test_a_time_limit_ends_the_whole_process_tree_and_what_was_printed_is_handed_in(tmp_path: Path) -> None:
+    marker = tmp_path / "pids"
+    script = f"echo half of it; (sleep 600 & echo $! >> {marker}); (setsid sleep 600 & echo $! >> {marker}); sleep 600"
+    async with opened(tmp_path) as space:
+        child = await (await lead_in(space, script)).spawn("Go", time_limit=0.5)
+        result = await result_of(child)
+        assert result.status is RunState.TIMED_OUT
+        assert "took longer than its time limit of 0.5 s" in result.text
+        assert "half of it" in result.text
+        pids = [int(line) for line in marker.read_text().split()]
+        assert len(pids) == 2
+        assert [pid for pid in pids if Path(f"/proc/{pid}").exists()] == []
+        await cleared(child, tmp_path)
+
+
+async def test_a_child_is_stopped_in_order(tmp_path: Path) -> None:
+    script = 'trap "echo tidied; exit 0" TERM; echo begun; echo > begun; while :; do sleep 0.01; done'
+    async with opened(tmp_path) as space:
+        lead = await lead_in(space, script)
+        child = await lead.spawn("Go", cwd=str(tmp_path))
+        await written(tmp_path / "begun")
+        await child.stop("enough")
+        result = await result_of(child)
+        assert (result.status, child.record.reason) == (RunState.STOPPED, "enough")
+        assert "begun\ntidied" in result.text
+        await cleared(child, tmp_path)
+
+
+async def test_children_end_when_the_space_is_closed(tmp_path: Path) -> None:
+    async with opened(tmp_path) as space:
+        child = await (await lead_in(space, "echo $$ > pid; exec sleep 600")).spawn("Go", cwd=str(tmp_path))
+        await written(tmp_path / "pid")
+    assert not Path(f"/proc/{(tmp_path / 'pid').read_text().strip()}").exists()
+    async with opened(tmp_path) as space:
+        assert (await space.services.runs.view(child.run_id)).run.state is RunState.STOPPED
+        back = await space.join("lead")
+        (told,) = await back.inbox.peek()
+        assert told.message.metadata["status"] == "stopped"
+    assert [*(tmp_path / ".covey" / "runs").iterdir()] == []
+
+
+@pytest.mark.parametrize(
+    ("command", "error"),
+    [
+        (("no-such-program",), ProgramNotFound),
+        (("./plan.txt",), ProgramNotExecutable),
+        (("{task}",), Invalid),
+        (("echo", "{prompt}" * 200), Invalid),
+    ],
+)
+async def test_a_command_that_can_not_be_run_is_an_error_and_leaves_nothing(
+    tmp_path: Path, command: tuple[str, ...], error: type[Exception]
+) -> None:
+    (tmp_path / "plan.txt").write_text("no program")
+    async with opened(tmp_path) as space:
+        lead = await space.join("lead")
+        await space.services.directory.register(lead.name, Card(command=command), lead.identity)
+        with pytest.raises(error):
+            await lead.spawn("Go" * 1000, cwd=str(tmp_path))
+        assert [*(tmp_path / ".covey" / "runs").iterdir()] == []
+        assert [view.name for view in await space.agents() if view.sessions] == ["lead"]
+
+
+async def test_a_session_is_a_program_for_each_message(tmp_path: Path) -> None:
+    async with opened(tmp_path) as space:
+        lead = await lead_in(space, 'n=$(cat n 2>/dev/null || echo 0); n=$((n+1)); echo $n > n; echo "time $n"')
+        await space.services.channels.add(console(AgentName("ops")), lead.identity)
+        child = await lead.spawn("Begin", mode="session", thread=True, cwd=str(tmp_path))
+        assert (await result_of(child)).text == "time 1"
+        assert (await lead.ask(str(child.key), "And again", timeout=LIMIT_S)).text == "time 2"
+        assert (await lead.ask(str(child.key), "And again", timeout=LIMIT_S)).text == "time 3"
+        await child.stop()
+        assert child.state is RunState.STOPPED
+        await cleared(child, tmp_path)
+
+
+async def test_a_spawn_that_is_cancelled_leaves_nothing(tmp_path: Path) -> None:
+    async with opened(tmp_path) as space:
+        lead = await lead_in(space, "sleep 600")
+        (tmp_path / "plan.txt").write_text("a plan")
+        await (await lead.spawn("Warm up")).stop()
+        for number in range(25):
+            spawning = asyncio.ensure_future(lead.spawn("Go", attachments=[str(tmp_path / "plan.txt")]))
+            await asyncio.wait({spawning}, timeout=number * 0.002)
+            if spawning.cancel():
+                await asyncio.wait({spawning})
+            else:
+                await spawning.result().stop()
+        runs = await space.services.runs.find(RunFilter(has_ended=False))
+        assert [*runs] == []
+        async with asyncio.timeout(LIMIT_S):
+            while await space.services.upkeep.tend() != Tended(0, 0, 0, 0):
+                pass
+        assert [*(tmp_path / ".covey" / "runs").iterdir()] == []
+        assert [view.name for view in await space.agents() if len(view.sessions) != 1] == []
