@@ -101,7 +101,8 @@ def test_a_backup_of_a_store_from_before_there_were_tasks_is_restored(covey: Cov
     some_mail(covey, tmp_path)
     connection = apsw.Connection(str(tmp_path / ".covey/covey.db"))
     on_one_cursor(connection)(
-        "drop table tasks; drop table posts; drop table bindings; delete from migrations where name >= '0007'"
+        "drop table tasks; drop table posts; drop table bindings; drop table runs; drop table trees; drop table waits;"
+        "delete from migrations where name >= '0007'"
     )
     connection.close()
     said = covey("backup", "space.tar", "--json")
