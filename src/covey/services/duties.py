@@ -35,8 +35,6 @@ class Duties:
         self._clock = clock
         self._desk = desk
         self._waiting = waiting
-        self._is_likely = False
-        """Whether something waits, as far as can be guessed."""
 
     async def next(
         self,
@@ -65,13 +63,10 @@ class Duties:
         async def is_there(tx: Transaction) -> bool:
             return bool(await open_tasks(tx, actor.agent, self._clock.now(), 1, attempts))
 
-        # Where one was taken just now there are often more: then it is not asked first.
-        while self._is_likely or await self._store.read(is_there):
-            self._is_likely = False
+        while await self._store.read(is_there):
             taken = await self._store.commit(lambda tx: self._claim_next(tx, actor, judge is None, starts, attempts))
             if taken is None:
                 return None
-            self._is_likely = True
             if judge is None or taken.task.state is not TaskState.PENDING:
                 return taken
             why_not = await judge(taken)

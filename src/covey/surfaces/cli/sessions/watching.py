@@ -1,8 +1,6 @@
 """Watching sessions: the tree for a person at a terminal, lines for everyone else. Both follow the journal."""
 
-import asyncio
 import os
-import signal
 from collections.abc import Sequence
 from typing import Final
 
@@ -12,18 +10,16 @@ from covey.ports.journal import EventFilter
 from covey.services.space import Services
 from covey.surfaces.cli.branches import Branch
 from covey.surfaces.cli.call import Call
+from covey.surfaces.cli.canvas import Canvas
 from covey.surfaces.cli.exits import DONE
 from covey.surfaces.cli.follow import follow
-from covey.surfaces.cli.keys import keys
 from covey.surfaces.cli.live import run_live
+from covey.surfaces.cli.living import live_page
 from covey.surfaces.cli.moments import show_moment
 from covey.surfaces.cli.output import Output
 from covey.surfaces.cli.sessions.forest import Node, forest
 from covey.surfaces.cli.sessions.tree import NOTHING, tree_document, tree_lines
-from covey.surfaces.cli.ticking import ticking
 
-CALM_SECONDS: Final = 0.1
-"""How long it waits after it has looked: what happens meanwhile is shown at once."""
 HINT: Final = "q ends it · covey say NAME TEXT · covey stop NAME"
 
 CHANGES: Final = frozenset(
@@ -85,41 +81,15 @@ def _told(event: Event) -> str:
 
 
 async def _watch_page(services: Services, output: Output, wanted: Wanted, seconds: float | None) -> None:
-    this, is_over = asyncio.current_task(), False
-    loop = asyncio.get_running_loop()
+    trees: Sequence[Branch[Node]] = ()
 
-    def end() -> None:
-        nonlocal is_over
-        is_over = True
-        if this is not None:
-            this.cancel()
-
-    async def show(events: Sequence[Event]) -> bool:
+    async def look() -> None:
         nonlocal trees
-        if any(event.action in CHANGES for event in events):
-            trees = await wanted.look()
-            draw()
-            await asyncio.sleep(CALM_SECONDS)
-        return True
+        trees = await wanted.look()
 
-    after = await services.history.last()
-    trees = await wanted.look()
-    with output.canvas() as canvas, keys("q", end):
+    def paint(canvas: Canvas) -> None:
+        width, _ = canvas.room
+        lines = tree_lines(trees, services.clock.now(), width, canvas.styles)
+        canvas.draw(lines or [[(NOTHING, "dim")]], HINT)
 
-        def draw() -> None:
-            width, _ = canvas.room
-            lines = tree_lines(trees, services.clock.now(), width, canvas.styles)
-            canvas.draw(lines or [[(NOTHING, "dim")]], HINT)
-
-        loop.add_signal_handler(signal.SIGWINCH, draw)
-        loop.add_signal_handler(signal.SIGTERM, end)
-        try:
-            async with ticking(draw):
-                await follow(services, after, show, EventFilter(), seconds)
-        except asyncio.CancelledError:
-            if not is_over or this is None:
-                raise
-            this.uncancel()
-        finally:
-            loop.remove_signal_handler(signal.SIGWINCH)
-            loop.remove_signal_handler(signal.SIGTERM)
+    await live_page(services, output, look, paint, lambda event: event.action in CHANGES, seconds)

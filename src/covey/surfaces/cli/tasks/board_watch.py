@@ -1,28 +1,20 @@
-"""The board on a terminal: drawn when something changes, every second for its clocks, and until a key ends it."""
+"""The board on a terminal: what stands on it, and how it lives."""
 
-import asyncio
-import signal
 from collections.abc import Sequence
 from typing import Final
 
-from covey.core.event import Event
 from covey.core.ids import MessageId
 from covey.core.task import Task
-from covey.ports.journal import EventFilter
 from covey.ports.tasks import TaskFilter
 from covey.services.space import Services
 from covey.services.tasks import TaskView
-from covey.surfaces.cli.follow import follow
-from covey.surfaces.cli.keys import keys
+from covey.surfaces.cli.canvas import Canvas
 from covey.surfaces.cli.letters import clipped
+from covey.surfaces.cli.living import live_page
 from covey.surfaces.cli.output import Output
 from covey.surfaces.cli.tasks.board import LONGEST, Column, Entry, board, columns_of
 from covey.surfaces.cli.tasks.naming import name_of
 from covey.surfaces.cli.tasks.story import is_step, said
-from covey.surfaces.cli.ticking import ticking
-
-CALM_SECONDS: Final = 0.1
-"""How long it waits after it has looked: what happens meanwhile is shown at once."""
 
 MOST_FINISHED: Final = 50
 HINT: Final = "q ends it · covey task NAME shows one of them"
@@ -33,41 +25,11 @@ async def watch_board(
 ) -> None:
     """Show the board until q or Ctrl-C is pressed, or so many seconds have passed."""
     watcher = Watcher(services, wanted, limit)
-    this, is_over = asyncio.current_task(), False
-    loop = asyncio.get_running_loop()
 
-    def end() -> None:
-        nonlocal is_over
-        is_over = True
-        if this is not None:
-            this.cancel()
+    def paint(canvas: Canvas) -> None:
+        canvas.draw(board(watcher.columns, services.clock.now(), canvas.room, canvas.styles), HINT)
 
-    async def show(events: Sequence[Event]) -> bool:
-        if any(is_step(event) for event in events):
-            await watcher.look()
-            draw()
-            await asyncio.sleep(CALM_SECONDS)
-        return True
-
-    after = await services.history.last()
-    await watcher.look()
-    with output.canvas() as canvas, keys("q", end):
-
-        def draw() -> None:
-            canvas.draw(board(watcher.columns, services.clock.now(), canvas.room, canvas.styles), HINT)
-
-        loop.add_signal_handler(signal.SIGWINCH, draw)
-        loop.add_signal_handler(signal.SIGTERM, end)
-        try:
-            async with ticking(draw):
-                await follow(services, after, show, EventFilter(), seconds)
-        except asyncio.CancelledError:
-            if not is_over or this is None:
-                raise
-            this.uncancel()
-        finally:
-            loop.remove_signal_handler(signal.SIGWINCH)
-            loop.remove_signal_handler(signal.SIGTERM)
+    await live_page(services, output, watcher.look, paint, is_step, seconds)
 
 
 class Watcher:
