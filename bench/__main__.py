@@ -13,6 +13,7 @@ from bench.figures import Row, machine, table, write_json
 from bench.launching import launching
 from bench.lookup import lookup
 from bench.mcp import mcp_call, mcp_start
+from bench.nats import nats_crowd, nats_growth, nats_push, nats_sends
 from bench.negotiation import negotiation
 from bench.pending import growth
 from bench.push import push
@@ -29,7 +30,8 @@ def main() -> None:
     names = (
         "sends, processes, push, growth, crowd, cold, cold-send, lookup, injection, tasks, task-workers, task-growth, "
     )
-    names += "launching, spawn, waits, toolkits, mcp, mcp-start"
+    names += "launching, spawn, negotiation, waits, toolkits, mcp, mcp-start, nats-sends, nats-push, nats-growth, "
+    names += "nats-crowd"
     parser.add_argument("--only", help=f"one of {names}")
     parser.add_argument("--json", type=Path, default=Path("bench/results.json"), help="where the raw figures go")
     options = parser.parse_args()
@@ -56,6 +58,10 @@ def main() -> None:
         "toolkits": lambda folder: toolkits(),
         "mcp": lambda folder: mcp_call(folder, 200 if options.quick else 1_000),
         "mcp-start": lambda folder: mcp_start(folder, 3 if options.quick else 15),
+        "nats-sends": lambda folder: nats_sends(folder, seconds),
+        "nats-push": lambda folder: nats_push(folder, 200 if options.quick else 2_000),
+        "nats-growth": lambda folder: nats_growth(folder, 20_000 if options.quick else 200_000),
+        "nats-crowd": lambda folder: nats_crowd(folder, 200 if options.quick else 1_000),
     }
     rows: list[Row] = []
     for name, bench in benches.items():

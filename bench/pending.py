@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import covey
@@ -31,7 +31,7 @@ async def store_handled(me: Member, count: int) -> None:
 
 async def reading(url: str, stored: int, repeats: int) -> float:
     """Return how long a look at 10 pending deliveries takes beside `stored` messages."""
-    async with covey.open(f"{url}?synchronous=normal") as space:
+    async with covey.open(url) as space:
         me = await space.join("writer")
         reader = await space.join("reader", card=ROOMY)
         await store_handled(me, stored)
@@ -47,12 +47,17 @@ async def reading(url: str, stored: int, repeats: int) -> float:
 
 
 def growth(folder: Path, large: int) -> Row:
-    few = asyncio.run(reading(f"sqlite:{folder}/few/covey.db", 10_000, 500))
-    many = asyncio.run(reading(f"sqlite:{folder}/many/covey.db", large, 500))
-    again = asyncio.run(reading(f"sqlite:{folder}/again/covey.db", 10_000, 500))
+    return grown(lambda name: f"sqlite:{folder}/{name}/covey.db?synchronous=normal", large)
+
+
+def grown(url: Callable[[str], str], large: int, where: str = "") -> Row:
+    """Measure on spaces of which `url` gives the URL by their name."""
+    few = asyncio.run(reading(url("few"), 10_000, 500))
+    many = asyncio.run(reading(url("many"), large, 500))
+    again = asyncio.run(reading(url("again"), 10_000, 500))
     base = (few + again) / 2
     return Row(
-        f"reading 10 pending with {large:,} stored",
+        f"{where}reading 10 pending with {large:,} stored",
         f"p50 {ms(many)}; with 10,000 stored {ms(base)}",
         f"{many / base:.2f} × the same with 10,000",
         "at most 1.5 ×",

@@ -11,11 +11,12 @@ from bench.figures import Row, ms, percentile
 from bench.raw import appends
 
 
-async def pushes(url: str, count: int) -> list[float]:
-    """Send one message after the other, each when the last has arrived; return how long each took."""
+async def pushes(url: str, count: int, receiving: str | None = None) -> list[float]:
+    """Send one message after the other, each when the last has arrived; return how long each took. `receiving` is the
+    URL of the same space as the receiver's machine has it."""
     async with covey.open(url) as space:
         me = await space.join("sender")
-        command = [sys.executable, "-m", "bench.push_worker", url, str(count)]
+        command = [sys.executable, "-m", "bench.push_worker", receiving or url, str(count)]
         receiver = await asyncio.create_subprocess_exec(*command, stdout=subprocess.PIPE)
         assert receiver.stdout is not None
         await receiver.stdout.readline()

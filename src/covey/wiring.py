@@ -5,7 +5,7 @@ from collections.abc import Callable, Collection, Sequence
 from typing import Literal, TextIO
 
 from covey.adapters.system.clock import SystemClock
-from covey.core.errors import Invalid
+from covey.core.errors import ExtraMissing, Invalid
 from covey.core.ids import Topic
 from covey.core.late import late
 from covey.core.store_url import Engine, StoreUrl, parse_store_url
@@ -13,6 +13,8 @@ from covey.services.space import Ports
 
 STORE_FILE = "covey.db"
 STORE_FOLDER = ".covey"
+FILE_OPTIONS = ("cache", "creds", "nkey", "tls_ca", "tls_cert", "tls_key")
+"""The options of a store URL that name files."""
 
 
 def locate(url: str | None = None) -> StoreUrl:
@@ -35,6 +37,8 @@ def connect(url: StoreUrl, roots: Sequence[str]) -> Ports:
     """Return the adapters of a space for a program with an event loop."""
     if url.engine is Engine.MEMORY:
         return _memory(roots)
+    if url.engine is Engine.NATS:
+        return _nats().connect_nats(url, roots)
     from covey.adapters.blobfiles.threaded import ThreadedBlobs
     from covey.adapters.doorbell.folders import runtime_folder
     from covey.adapters.doorbell.listen import DoorbellWakeups
@@ -63,6 +67,8 @@ def connect(url: StoreUrl, roots: Sequence[str]) -> Ports:
 def connect_inline(url: StoreUrl, roots: Sequence[str]) -> Ports:
     """Return the adapters of a space for a short-lived program: everything happens in the calling thread and nothing
     ever suspends. It can ring, but not listen."""
+    if url.engine is Engine.NATS:
+        return _nats().InlineNats(url, roots)
     return _memory(roots) if url.engine is Engine.MEMORY else _Inline(url, roots)
 
 
@@ -70,6 +76,8 @@ class _Inline:
     """`Ports` in the calling thread. Each adapter is made, and its module loaded, when it is first used."""
 
     clock = SystemClock()
+    wire = None
+    author = None
 
     def __init__(self, url: StoreUrl, roots: Sequence[str]) -> None:
         self._path = _path(url)
@@ -146,11 +154,15 @@ def checkups_beneath(url: StoreUrl):
     from covey.adapters.system.folder_checkup import FolderCheckup
 
     path = _path(url)
-    return (
-        StoreCheckup(path),
-        FolderCheckup(path, STORE_FOLDER),
-        DoorbellCheckup(path, runtime_folder(os.environ)),
-    )
+    here = (FolderCheckup(path, STORE_FOLDER), DoorbellCheckup(path, runtime_folder(os.environ)))
+    if url.engine is Engine.NATS:
+        from covey.adapters.nats.checkup import ServerCheckup
+        from covey.adapters.nats.settings import parse_nats
+
+        server = ServerCheckup(parse_nats(url, os.environ))
+        # A machine that has not used the space has nothing of it yet, and nothing is wrong with that.
+        return (server, StoreCheckup(path), *here) if os.path.exists(path) else (server, *here)
+    return (StoreCheckup(path), *here)
 
 
 def checkups_beside(url: StoreUrl, ports: Ports):
@@ -171,6 +183,8 @@ def views(url: StoreUrl):
         from covey.adapters.memory import MemoryStore, MemoryViews
 
         return MemoryViews(MemoryStore())
+    if url.engine is Engine.NATS:
+        _nats().fetch_all(url)
     from covey.adapters.sqlite.views import SqliteViews
 
     return SqliteViews(_path(url))
@@ -186,6 +200,8 @@ def caretaking(url: StoreUrl):
     from covey.adapters.sqlite.pages import SqlitePages
 
     path = _path(url)
+    if url.engine is Engine.NATS:
+        return _nats().far_blobs(url), SqlitePages(path)
     return BlobFiles(os.path.dirname(path)), SqlitePages(path)
 
 
@@ -198,6 +214,10 @@ def backup(url: StoreUrl):
     from covey.services.backup import Backup
 
     path = _path(url)
+    if url.engine is Engine.NATS:
+        _nats().fetch_all(url)
+        far_blobs = _nats().far_blobs(url)
+        return Backup(SqliteSnapshots(path), TarArchives(), far_blobs, far_blobs, SystemClock())
     if not os.path.exists(path):
         raise Invalid("store", str(url), "there is no space to back up")
     blobs = BlobFiles(os.path.dirname(path))
@@ -207,6 +227,8 @@ def backup(url: StoreUrl):
 def restore(url: StoreUrl):
     """Return what restores a backup to where the URL says."""
     _check_can_be_kept(url)
+    if url.engine is Engine.NATS:
+        raise Invalid("store", str(url), "restore it to sqlite:PATH, export that, and import it here")
     from covey.adapters.archive.tar import TarArchives
     from covey.adapters.blobfiles.blobs import BlobFiles
     from covey.adapters.sqlite.place import SqlitePlace
@@ -254,13 +276,43 @@ def salvage(url: StoreUrl, target: str, tell: Callable[[int, int | None], None])
     """Copy what can still be read of a damaged store into a new one; return what became of each sort of record."""
     if url.engine is Engine.MEMORY:
         raise Invalid("store", str(url), "only a store in a file can be salvaged")
+    if url.engine is Engine.NATS:
+        raise Invalid("store", str(url), "its log has everything: remove the damaged replica, and it is fetched again")
     from covey.adapters.sqlite.salvage import salvage
 
     return salvage(_path(url), os.path.expanduser(target), tell)
 
 
+def everywhere(url: StoreUrl) -> StoreUrl:
+    """Return where a space is in words that mean the same in every folder."""
+    if url.engine is Engine.SQLITE:
+        return url._replace(place=_path(url))
+    files = {name: os.path.abspath(url.options[name]) for name in FILE_OPTIONS if name in url.options}
+    return url._replace(options={**url.options, **files})
+
+
+def home(url: StoreUrl) -> str:
+    """Return the folder of a space on this machine, for what belongs to it here."""
+    return os.path.dirname(_path(url))
+
+
 def _path(url: StoreUrl) -> str:
+    if url.engine is Engine.NATS:
+        from covey.adapters.nats.places import replica_path
+
+        return replica_path(url, os.environ)
     return os.path.abspath(os.path.expanduser(url.place))
+
+
+def _nats():
+    """Return what wires spaces on NATS."""
+    try:
+        import covey.wiring_nats
+    except ModuleNotFoundError as error:
+        if error.name is None or error.name.partition(".")[0] != "nats":
+            raise
+        raise ExtraMissing("a space on NATS", "nats") from None
+    return covey.wiring_nats
 
 
 def _synchronous(url: StoreUrl) -> Literal["full", "normal"]:
@@ -286,3 +338,17 @@ def _memory(roots: Sequence[str]) -> Ports:
         clock=SystemClock(),
         ids=SystemIds(),
     )
+
+
+def new_nats_key():
+    """Return a new key for a user of a NATS server: the public one and its seed."""
+    from covey.adapters.nats.keys import new_key
+
+    return new_key()
+
+
+def public_nats_key(file: str) -> str:
+    """Return the public key to the seed in a file."""
+    from covey.adapters.nats.keys import public_key
+
+    return public_key("key file", file)

@@ -8,7 +8,7 @@ from covey.adapters.sqlite.integrity import integrity_check
 from covey.core.delivery import Delivery, DeliveryState
 from covey.core.errors import MessagePruned
 from covey.core.identity import Identity
-from covey.core.store_url import parse_store_url
+from covey.core.store_url import Engine, parse_store_url
 from covey.ports.store import Transaction
 from covey.services.recipients import SendPolicy
 from covey.services.space import Services
@@ -32,12 +32,13 @@ class Verdict(NamedTuple):
         return (*self.lost, *self.twice, *self.disagreements, *self.troubles)
 
 
-def judge(folder: Path, *, is_over: bool) -> Verdict:
-    """Judge a space, also one that is in use; `is_over` says that nobody uses it any more."""
+def judge(folder: Path, *, is_over: bool, store: str | None = None) -> Verdict:
+    """Judge a space, also one that is in use; `is_over` says that nobody uses it any more. Without `store` it is the
+    file in the folder."""
     # What is written down now was acknowledged before the look that follows.
     entries = list(read_diaries(folder / "diaries"))
-    path = folder / "covey.db"
-    ports = connect_inline(parse_store_url(f"sqlite:{path}"), ())
+    url = parse_store_url(store or f"sqlite:{folder / 'covey.db'}")
+    ports = connect_inline(url, ())
     space = Services(ports)
     try:
         lost = list(finish(ports.store.read(lambda tx: _missing(tx, entries))))
@@ -46,9 +47,9 @@ def judge(folder: Path, *, is_over: bool) -> Verdict:
         if is_over:
             found.extend(finish(_changed_by_sending_again(space, entries)))
     finally:
-        finish(ports.store.close())
-    if is_over:
-        found.extend(integrity_check(path))
+        finish(ports.close())
+    if is_over and url.engine is Engine.SQLITE:
+        found.extend(integrity_check(url.place))
     return Verdict(
         accepted=sum(isinstance(entry, Sent) for entry in entries),
         done=sum(isinstance(entry, Done) for entry in entries),

@@ -30,6 +30,8 @@ class Worker(NamedTuple):
     seed: int
     lives: int
     """How many agents live in it at once, sharing its commits; 0 for one agent without an event loop, as in a hook."""
+    pause_s: float = LONGEST_PAUSE_S
+    """How long a life rests between two things at most."""
 
     @classmethod
     def parse(cls, text: str) -> Self:
@@ -62,7 +64,7 @@ async def _live_together(worker: Worker, diary: Diary) -> None:
         await life.begin()
         while os.getppid() == parent:
             await life.step()
-            await asyncio.sleep(random.uniform(0, LONGEST_PAUSE_S))
+            await asyncio.sleep(random.uniform(0, worker.pause_s))
 
     async with covey.open(worker.url) as space, asyncio.TaskGroup() as group:
         for number in range(worker.lives):
@@ -80,7 +82,7 @@ def _live_alone(worker: Worker, diary: Diary) -> None:
     finish(life.begin())
     while os.getppid() == parent:
         finish(life.step())
-        time.sleep(random.uniform(0, LONGEST_PAUSE_S))
+        time.sleep(random.uniform(0, worker.pause_s))
 
 
 def _prune(worker: Worker, services: Services) -> Prune:

@@ -9,6 +9,7 @@ from typing import Any, cast
 from covey.adapters.system.liveness import SystemLiveness
 from covey.core.ancestry import Ancestor
 from covey.core.session import Holder
+from covey.ports.presence import Liveness
 
 LIMIT_S = 20.0
 
@@ -16,9 +17,12 @@ LIMIT_S = 20.0
 class LivenessElsewhere:
     """The `SystemLiveness` of a child process, which ends when this is closed."""
 
-    def __init__(self, folder: str) -> None:
+    module = __name__
+    """What the child runs; it gets the argument, and serves."""
+
+    def __init__(self, argument: str) -> None:
         self._process = subprocess.Popen(
-            [sys.executable, "-m", __name__, folder], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+            [sys.executable, "-m", self.module, argument], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
         )
 
     def hold(self) -> Holder:
@@ -48,9 +52,8 @@ class LivenessElsewhere:
         return json.loads(self._process.stdout.readline())
 
 
-def serve(folder: str) -> None:
+def serve(liveness: Liveness) -> None:
     """Answer calls, one a line, until the input ends."""
-    liveness = SystemLiveness(folder)
     for line in sys.stdin:
         match json.loads(line):
             case ["hold"]:
@@ -67,4 +70,4 @@ def serve(folder: str) -> None:
 
 
 if __name__ == "__main__":
-    serve(sys.argv[1])
+    serve(SystemLiveness(sys.argv[1]))

@@ -75,9 +75,17 @@ EXITS: Final[Mapping[str, int]] = {
     "store-corrupt": UNAVAILABLE,
     "store-newer": UNAVAILABLE,
     "store-closed": UNAVAILABLE,
+    "log-diverged": UNAVAILABLE,
     "space-in-use": UNAVAILABLE,
     "backup-unusable": UNAVAILABLE,
     "launcher-unavailable": UNAVAILABLE,
+    "nats-unreachable": UNAVAILABLE,
+    "nats-untrusted": UNAVAILABLE,
+    "nats-refused": UNAVAILABLE,
+    "nats-no-jetstream": UNAVAILABLE,
+    "nats-storage-full": UNAVAILABLE,
+    "nats-payload-small": UNAVAILABLE,
+    "clocks-apart": UNAVAILABLE,
     "extra-missing": UNAVAILABLE,
 }
 """The exit code of every error of the core, by its stable code. Programs depend on both."""

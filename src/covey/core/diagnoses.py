@@ -4,6 +4,47 @@ from typing import Final
 
 from covey.core.finding import Area, Diagnosis, Severity
 
+SERVER_MAY_LOSE: Final = Diagnosis(
+    "server-may-lose-newest",
+    Area.SERVER,
+    Severity.WARNING,
+    "What is accepted outlives every process, but not always a power cut: one server keeps the space, and acknowledges"
+    " before its disk has it. When its machine stops, the newest messages may be lost although their senders were told"
+    " that they were accepted.",
+    "Let three servers keep it (?replicas=3), or set `sync_interval: always` in the server's jetstream block and name"
+    " its monitor (?monitor=http://HOST:8222), so that this can be seen.",
+)
+SERVER_FEW_COPIES: Final = Diagnosis(
+    "server-few-copies",
+    Area.SERVER,
+    Severity.WARNING,
+    "The cluster has more servers than keep the space. When those that do are lost, so is the space, or it stands"
+    " still.",
+    "Open it once with ?replicas=3 in the URL, with the operator's credentials.",
+)
+SERVER_COPY_BEHIND: Final = Diagnosis(
+    "server-copy-behind",
+    Area.SERVER,
+    Severity.WARNING,
+    "A server that keeps a copy of the space is away or lags. When another is lost too, nothing can be sent until one"
+    " of them is back.",
+    "Start the server again, or see why it can't keep up: mostly its disk or its network.",
+)
+SERVER_CLOCK_APART: Final = Diagnosis(
+    "server-clock-apart",
+    Area.SERVER,
+    Severity.WARNING,
+    "The clocks of this machine and of the server do not agree. Leases and deadlines are judged too early or too late"
+    " by that much; beyond 20 seconds the space can't be opened.",
+    "Let both take their time from the network (NTP).",
+)
+SERVER_ROOM_SHORT: Final = Diagnosis(
+    "server-room-short",
+    Area.SERVER,
+    Severity.WARNING,
+    "The room that the server has for streams is nearly used up. When it is, nothing can be sent.",
+    "Give JetStream more (max_file_store, or the account's limits), or `covey prune` what is closed.",
+)
 STORE_MISSING: Final = Diagnosis(
     "store-missing",
     Area.STORE,
@@ -332,6 +373,11 @@ JOURNAL_DISAGREES: Final = Diagnosis(
 )
 
 DIAGNOSES: Final = (
+    SERVER_MAY_LOSE,
+    SERVER_FEW_COPIES,
+    SERVER_COPY_BEHIND,
+    SERVER_CLOCK_APART,
+    SERVER_ROOM_SHORT,
     STORE_MISSING,
     STORE_FOREIGN,
     STORE_UNREADABLE,

@@ -62,9 +62,17 @@ CoveyError
     ├── StoreCorrupt        the file is damaged, or is not a Covey store
     ├── StoreNewer          written by a newer Covey
     ├── StoreClosed         used after it was closed
+    ├── LogDiverged         the log of a space was deleted, or has lost what its replica has
     ├── SpaceInUse          other processes have the space open (retry when they have ended)
     ├── BackupUnusable      a backup that is damaged, or is none
     ├── LauncherUnavailable  no program can be started or ended now (retry)
+    ├── NatsUnreachable     no NATS server answers (retry)
+    ├── NatsUntrusted       a secure connection to the server can't be made
+    ├── NatsRefused         the server refuses the credentials, or a right that they lack
+    ├── NatsNoJetStream     the server keeps no streams
+    ├── NatsStorageFull     the server has too little room for streams (retry when it has)
+    ├── NatsPayloadSmall    the server takes messages only up to a size that is too small
+    ├── ClocksApart         the clocks of this machine and the server do not agree
     └── ExtraMissing        an optional part of Covey is not installed
 
 `code` is stable: programs may depend on it. `advice` says what to do next.
@@ -683,6 +691,17 @@ class StoreClosed(Unavailable):
         super().__init__("the store is closed")
 
 
+class LogDiverged(Unavailable):
+    code = "log-diverged"
+    retryable = False
+    advice = "The replica still has everything: export it, or remove it to go on with what the log has."
+
+    def __init__(self, log: str, replica: str, reason: str) -> None:
+        super().__init__(
+            f"{log} is not what {replica} is a replica of: {reason}", log=log, replica=replica, reason=reason
+        )
+
+
 class SpaceInUse(Unavailable):
     code = "space-in-use"
     advice = "End what uses it, then try again; nothing was changed."
@@ -706,6 +725,78 @@ class LauncherUnavailable(Unavailable):
 
     def __init__(self, reason: str) -> None:
         super().__init__(f"programs can't be started or ended now: {reason}", reason=reason)
+
+
+class NatsUnreachable(Unavailable):
+    code = "nats-unreachable"
+    advice = "Check that a server runs at one of these addresses and that this machine reaches it."
+
+    def __init__(self, servers: str, reason: str) -> None:
+        super().__init__(f"no NATS server answers at {servers}: {reason}", servers=servers, reason=reason)
+
+
+class NatsUntrusted(Unavailable):
+    code = "nats-untrusted"
+    retryable = False
+    advice = "Give the certificate that signed the server's (tls_ca), or use nats:// where the server has no TLS."
+
+    def __init__(self, servers: str, reason: str) -> None:
+        super().__init__(f"no secure connection to {servers}: {reason}", servers=servers, reason=reason)
+
+
+class NatsRefused(Unavailable):
+    code = "nats-refused"
+    retryable = False
+    advice = "Give the credentials that the server knows; `covey nats permissions` writes what an agent needs."
+
+    def __init__(self, servers: str, reason: str) -> None:
+        super().__init__(f"the NATS server at {servers} refuses: {reason}", servers=servers, reason=reason)
+
+
+class NatsNoJetStream(Unavailable):
+    code = "nats-no-jetstream"
+    retryable = False
+    advice = "Start the server with JetStream: `nats-server -js`, or a jetstream block in its configuration."
+
+    def __init__(self, servers: str, reason: str) -> None:
+        super().__init__(
+            f"the NATS server at {servers} keeps no streams (JetStream): {reason}", servers=servers, reason=reason
+        )
+
+
+class NatsStorageFull(Unavailable):
+    code = "nats-storage-full"
+    advice = "Give JetStream more room (max_file_store, or the account's limits), or prune the space; nothing changed."
+
+    def __init__(self, servers: str, reason: str) -> None:
+        super().__init__(f"the NATS server at {servers} has too little room: {reason}", servers=servers, reason=reason)
+
+
+class NatsPayloadSmall(Unavailable):
+    code = "nats-payload-small"
+    retryable = False
+    advice = "Raise max_payload in the server's configuration; 1MB is its default."
+
+    def __init__(self, servers: str, size: int, least: int) -> None:
+        super().__init__(
+            f"the NATS server at {servers} takes messages up to {size:,} bytes (max_payload); {least:,} are needed",
+            servers=servers,
+            size=size,
+            least=least,
+        )
+
+
+class ClocksApart(Unavailable):
+    code = "clocks-apart"
+    advice = "Let both machines take their time from the network (NTP); leases and deadlines depend on it."
+
+    def __init__(self, seconds: float, limit: float) -> None:
+        direction = "ahead of" if seconds > 0 else "behind"
+        super().__init__(
+            f"this machine's clock is {abs(seconds):.1f} s {direction} the server's; at most {limit:g} s are allowed",
+            seconds=round(seconds, 3),
+            limit=limit,
+        )
 
 
 class ExtraMissing(Unavailable):

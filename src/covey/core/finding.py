@@ -18,6 +18,8 @@ class Severity(StrEnum):
 class Area(StrEnum):
     """What is examined as one."""
 
+    SERVER = "server"
+    """Only where a space is on one."""
     STORE = "store"
     FILES = "files"
     WAKEUPS = "wake-ups"

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from enum import StrEnum
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from covey.core.errors import Invalid
 
@@ -10,44 +10,67 @@ from covey.core.errors import Invalid
 class Engine(StrEnum):
     MEMORY = "memory"
     SQLITE = "sqlite"
+    NATS = "nats"
 
 
 class StoreUrl(NamedTuple):
-    """memory:, or sqlite:PATH[?synchronous=full|normal]."""
+    """memory:, sqlite:PATH[?synchronous=full|normal], or nats://[LOGIN@]HOST:PORT[,HOST:PORT…]/SPACE[?OPTIONS]; tls://
+    is nats:// with a secure connection."""
 
     engine: Engine
     place: str
+    """What stands between the engine and the options; for tls:// with that before it."""
     options: Mapping[str, str]
 
     def __str__(self) -> str:
-        options = "&".join(f"{name}={value}" for name, value in self.options.items())
-        return f"{self.engine}:{self.place}" + (f"?{options}" if options else "")
+        """The URL without a login."""
+        return without_login(self.with_login()) if self.engine is Engine.NATS else self.with_login()
 
+    def __repr__(self) -> str:
+        return f"StoreUrl({str(self)!r})"
+
+    def with_login(self) -> str:
+        """Return the URL with the login that it may have, for a process that is to open the same space."""
+        options = "&".join(f"{name}={value}" for name, value in self.options.items())
+        scheme = "" if self.place.startswith(SECURE) else f"{self.engine}:"
+        return f"{scheme}{self.place}" + (f"?{options}" if options else "")
+
+
+SECURE: Final = "tls://"
+
+_KNOWN: Final = "use memory: or sqlite:PATH, or nats://HOST:PORT/SPACE"
 
 _OPTIONS: Mapping[Engine, Mapping[str, tuple[str, ...]]] = {
     Engine.MEMORY: {},
     Engine.SQLITE: {"synchronous": ("full", "normal")},
 }
+"""What the options may say. Those of a server are its adapter's business."""
 
 
 def parse_store_url(text: str) -> StoreUrl:
     """Return `text` as a store URL; an engine or option that is not there is Invalid."""
     scheme, colon, rest = text.partition(":")
-    try:
-        engine = Engine(scheme)
-    except ValueError:
-        raise Invalid("store URL", text, "use memory: or sqlite:PATH") from None
-    if not colon:
-        raise Invalid("store URL", text, "use memory: or sqlite:PATH")
+    if text.startswith(SECURE):
+        scheme, rest = Engine.NATS.value, text
+    if scheme not in Engine.__members__.values() or not colon:
+        raise Invalid("store URL", without_login(text), _KNOWN)
+    engine = Engine(scheme)
     place, _, query = rest.partition("?")
     if engine is Engine.SQLITE and (not place or "\0" in place):
         raise Invalid("store URL", text, "name a file: sqlite:PATH")
+    if engine is Engine.NATS and "//" not in place:
+        raise Invalid("store URL", without_login(text), "use nats://HOST:PORT/SPACE")
     options: dict[str, str] = {}
     for pair in filter(None, query.split("&")):
         name, _, value = pair.partition("=")
-        allowed = _OPTIONS[engine].get(name)
-        if allowed is None or value not in allowed:
+        if engine is not Engine.NATS and value not in _OPTIONS[engine].get(name, ()):
             known = "; ".join(f"{known}={'|'.join(values)}" for known, values in _OPTIONS[engine].items())
             raise Invalid("store option", pair, f"known are: {known or 'none'}")
         options[name] = value
     return StoreUrl(engine, place, options)
+
+
+def without_login(url: str) -> str:
+    """Return the URL of a server without the login that it may have, so that it can be shown."""
+    before, slashes, rest = url.partition("//")
+    return f"{before}//{rest.rpartition('@')[2]}" if slashes else url

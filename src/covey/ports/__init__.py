@@ -29,5 +29,6 @@ __getattr__ = late_names(
         "Transaction": "covey.ports.store",
         "Views": "covey.ports.views",
         "Wakeups": "covey.ports.wakeups",
+        "Wire": "covey.ports.wire",
     },
 )

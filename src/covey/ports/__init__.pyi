@@ -18,3 +18,4 @@ from covey.ports.store import Transaction as Transaction
 from covey.ports.tasks import TaskFilter as TaskFilter
 from covey.ports.views import Views as Views
 from covey.ports.wakeups import Wakeups as Wakeups
+from covey.ports.wire import Wire as Wire

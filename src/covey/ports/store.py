@@ -115,7 +115,10 @@ class Store(Protocol):
 
     async def read(self, operation: Operation[T], *, is_long: bool = False) -> T:
         """Run `operation` on one consistent view that holds at least all that was committed before the call. It must
-        not write. `is_long` means the same as for `commit`."""
+        not write. `is_long` means the same as for `commit`.
+
+        Where a space lives on several machines, what another one has committed may come a moment later to a program
+        that keeps the space open, before it rings there; a commit never misses it."""
         ...
 
     async def close(self) -> None:

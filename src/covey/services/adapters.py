@@ -2,6 +2,7 @@
 
 from typing import NamedTuple
 
+from covey.core.names import AgentName
 from covey.ports.blobs import Blobs
 from covey.ports.clock import Clock, Ids
 from covey.ports.files import Files
@@ -9,6 +10,7 @@ from covey.ports.presence import Liveness
 from covey.ports.search import Search
 from covey.ports.store import Store
 from covey.ports.wakeups import Wakeups
+from covey.ports.wire import Wire
 
 
 class Adapters(NamedTuple):
@@ -22,6 +24,8 @@ class Adapters(NamedTuple):
     files: Files
     clock: Clock
     ids: Ids
+    wire: Wire | None = None
+    author: AgentName | None = None
 
     async def close(self) -> None:
         await self.wakeups.close()

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from covey import ports
 from covey.core.authority import check_sender
 from covey.core.delivery import WAITING, Delivery, DeliveryState, Move, state_at
 from covey.core.draft import Draft, compose
@@ -46,7 +47,14 @@ class Sent(NamedTuple):
 
 class Mail:
     def __init__(
-        self, store: Store, clock: Clock, desk: Desk, blobs: Blobs, acceptance: Acceptance, waiting: Waiting
+        self,
+        store: Store,
+        clock: Clock,
+        desk: Desk,
+        blobs: Blobs,
+        acceptance: Acceptance,
+        waiting: Waiting,
+        wire: "ports.Wire | None" = None,
     ) -> None:
         self._store = store
         self._clock = clock
@@ -54,6 +62,7 @@ class Mail:
         self._blobs = blobs
         self._acceptance = acceptance
         self._waiting = waiting
+        self._wire = wire
 
     async def send(self, draft: Draft, actor: Identity, policy: SendPolicy) -> Receipt:
         """Accept a message: when this returns it is durable. The same id again returns the same receipt."""
@@ -78,11 +87,15 @@ class Mail:
         document = encode(message)
 
         evicted: list[Delivery] = []
+        is_new = True
 
         async def operation(tx: Transaction) -> Receipt | CoveyError:
-            evicted.clear()  # it may be run more than once before it counts
+            nonlocal is_new
+            is_new = True  # it may be run more than once before it counts
+            evicted.clear()
             if draft.id is not None:
                 if (known := await tx.messages.get(draft.id)) is not None:
+                    is_new = False
                     return await _repeated(tx, known, message)
                 await check_not_pruned(tx, draft.id)
             if actor.grade in (Grade.SESSION, Grade.TOKEN) and actor.session is not None:
@@ -96,7 +109,18 @@ class Mail:
             raise receipt
         for victim in evicted:
             warn("message %s was evicted from %s, which was full", victim.message_id, victim.inbox)
+        if self._wire is not None and is_new:
+            await self._tell_strangers(self._wire, message, receipt)
         return Sent(receipt, message)
+
+    async def _tell_strangers(self, wire: "ports.Wire", message: Message, receipt: Receipt) -> None:
+        """Publish what is for sessions that nobody here knows: they may be those of foreign programs. It waits here
+        too, and the receipt stands whether anybody hears it or not."""
+        for copy in receipt.deliveries:
+            if copy.agent is None and copy.session is not None:
+                from covey.services.strangers import tell_stranger  # here because seldom anybody writes to one
+
+                await tell_stranger(wire, message, copy.session)
 
     async def _led_by(self, draft: Draft) -> Message | None:
         """Return what made the sender speak; it is only a hint, so what was pruned meanwhile led to nothing."""

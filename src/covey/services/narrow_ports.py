@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from covey.core.identity import Identity
 from covey.core.late import late
+from covey.core.names import AgentName
 from covey.ports.blobs import Blobs
 from covey.ports.clock import Clock, Ids
 from covey.ports.files import Files
@@ -12,6 +13,7 @@ from covey.ports.presence import Liveness
 from covey.ports.search import Hit, Search
 from covey.ports.store import Store, Transaction
 from covey.ports.wakeups import Wakeups
+from covey.ports.wire import Wire
 from covey.services.narrow_ledger import WIDER
 from covey.services.narrow_store import NarrowStore
 from covey.services.space import Ports
@@ -85,6 +87,14 @@ class NarrowPorts:
     @property
     def ids(self) -> Ids:
         return self._ports.ids
+
+    @property
+    def author(self) -> AgentName | None:
+        return self._ports.author
+
+    @property
+    def wire(self) -> Wire | None:
+        return self._ports.wire
 
     async def close(self) -> None:
         await self._ports.close()

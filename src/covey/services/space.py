@@ -5,9 +5,10 @@ from typing import Protocol
 
 from covey import ports
 from covey.core.errors import BeyondToken
-from covey.core.identity import Identity
+from covey.core.identity import Grade, Identity
 from covey.core.late import late
 from covey.core.limits import RECHECK_SECONDS
+from covey.core.names import AgentName
 
 
 class Ports(Protocol):
@@ -29,6 +30,15 @@ class Ports(Protocol):
     def clock(self) -> "ports.Clock": ...
     @property
     def ids(self) -> "ports.Ids": ...
+    @property
+    def author(self) -> AgentName | None:
+        """The agent whose credentials the store takes, where it vouches for who writes; it counts as its token."""
+        ...
+
+    @property
+    def wire(self) -> "ports.Wire | None":
+        """The wire to programs that know only the subjects of inboxes; None where the engine has none."""
+        ...
 
     async def close(self) -> None:
         """Let go of every adapter, in the order in which they depend on each other."""
@@ -69,6 +79,12 @@ class Services:
 
         return Services(NarrowPorts(self._ports, holder), self._recheck, holder, whole=self._whole)
 
+    @property
+    def vouched(self) -> Identity | None:
+        """Who acts by the credentials of the store itself, as if by a token; None where it vouches for nobody."""
+        author = self._ports.author
+        return None if author is None else Identity(author, None, Grade.TOKEN)
+
     def _check_whole(self, action: str) -> None:
         if self._holder is not None:
             raise BeyondToken(self._holder.agent, action)
@@ -107,6 +123,15 @@ class Services:
 
         self._check_whole("audit the space")
         return Audit(self._ports.store)
+
+    @late
+    def bridge(self):
+        """What takes in what foreign programs say; None where there is no wire."""
+        from covey.services.bridge import Bridge
+
+        self._check_whole("take in what foreign programs say")
+        wire = self._ports.wire
+        return None if wire is None else Bridge(wire, self._ports.store, self.clock, self.mail)
 
     @late
     def channels(self):
@@ -187,7 +212,9 @@ class Services:
         from covey.services.mail import Mail
 
         acceptance = Acceptance(self._ports.ids, self._ports.liveness)
-        return Mail(self._ports.store, self.clock, self._desk, self._ports.blobs, acceptance, self.waiting)
+        return Mail(
+            self._ports.store, self.clock, self._desk, self._ports.blobs, acceptance, self.waiting, self._ports.wire
+        )
 
     @late
     def negotiations(self):

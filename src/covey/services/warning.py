@@ -7,3 +7,10 @@ def warn(text: str, *values: object) -> None:
     from logging import getLogger
 
     getLogger("covey").warning(text, *values)
+
+
+def debug(text: str, *values: object) -> None:
+    """Log something that only who looks for it wants to know."""
+    from logging import getLogger
+
+    getLogger("covey").debug(text, *values)

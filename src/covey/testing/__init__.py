@@ -6,11 +6,14 @@ The contract suites are in `covey.testing.contracts`, apart because they need py
 from covey.testing.clock import HandClock
 from covey.testing.deaf import DeafWakeups
 from covey.testing.dying import Death, Died, DyingStore, Moment, deaths
+from covey.testing.dying_log import DyingLog
 from covey.testing.ids import CountingIds, numbered_uuid
 from covey.testing.opening import (
     Locator,
     OpenLauncher,
     OpenLiveness,
+    OpenLog,
+    OpenLogSnapshots,
     OpenSearch,
     OpenStore,
     OpenViews,
@@ -50,12 +53,15 @@ __all__ = [
     "DeafWakeups",
     "Death",
     "Died",
+    "DyingLog",
     "DyingStore",
     "HandClock",
     "Locator",
     "Moment",
     "OpenLauncher",
     "OpenLiveness",
+    "OpenLog",
+    "OpenLogSnapshots",
     "OpenSearch",
     "OpenStore",
     "OpenViews",

@@ -7,6 +7,7 @@ from typing import NamedTuple, Protocol, TypeVar, cast
 
 from covey.core.ids import Topic
 from covey.ports.launcher import Launcher
+from covey.ports.log import Log, LogSnapshots
 from covey.ports.presence import Liveness
 from covey.ports.search import Search
 from covey.ports.store import Store
@@ -22,6 +23,12 @@ OpenStore = Callable[[Ring], AbstractAsyncContextManager[Store]]
 OpenWakeups = Callable[[], AbstractAsyncContextManager[Wakeups]]
 OpenLiveness = Callable[[], Liveness]
 OpenLauncher = Callable[[], AbstractAsyncContextManager[Launcher]]
+
+
+OpenLog = Callable[[], Log]
+"""Opens a log. Every call within one test opens the same one; each test has one that is not there yet."""
+
+OpenLogSnapshots = Callable[[], LogSnapshots]
 
 
 class Searched(NamedTuple):

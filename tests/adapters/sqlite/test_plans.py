@@ -28,7 +28,7 @@ LISTINGS = {
     ("salvage", "posts"),
 }
 
-ELSEWHERE = {"search"}  # on a database of its own
+ELSEWHERE = {"search", "replica"}  # on a database of its own; in a table that only replicas have, of one row
 
 
 def named() -> Iterable[tuple[str, str, str]]:

@@ -92,6 +92,11 @@ class BlobFiles:
         except OSError as error:
             raise _unwritable(error, path) from error
 
+    def drop(self, digest: str) -> None:
+        """Remove the content at once, where this folder is only a copy of what is kept elsewhere."""
+        if _DIGEST.fullmatch(digest):
+            _remove(self._path(digest))
+
     def hold(self) -> AbstractContextManager[None]:
         return sharing(self._folder)
 

@@ -4,11 +4,14 @@ import asyncio
 
 from covey.adapters.blobfiles.blobs import BlobFiles
 from covey.core.drive import finish
+from covey.ports.blobs import Blobs
 
 
 class ThreadedBlobs:
-    def __init__(self, folder: str) -> None:
-        self._blobs = BlobFiles(folder)
+    """Over the blobs in a folder, or any others that wait in the calling thread."""
+
+    def __init__(self, blobs: str | Blobs) -> None:
+        self._blobs: Blobs = BlobFiles(blobs) if isinstance(blobs, str) else blobs
 
     async def put(self, content: bytes) -> str:
         return await asyncio.to_thread(lambda: finish(self._blobs.put(content)))

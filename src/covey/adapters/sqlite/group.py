@@ -9,6 +9,8 @@ from covey.adapters.sqlite.connection import Synchronous, absolute, capabilities
 from covey.adapters.sqlite.lane import Lane
 from covey.adapters.sqlite.log_sync import LogSync, no_sync
 from covey.adapters.sqlite.reader import Reader
+from covey.adapters.sqlite.recorded_writer import RecordedWriter
+from covey.adapters.sqlite.recording import Replication
 from covey.adapters.sqlite.transaction import Ring, ring_nobody
 from covey.adapters.sqlite.trouble import BUSY_LIMIT_S
 from covey.adapters.sqlite.turnstile import Turnstile
@@ -46,8 +48,9 @@ class GroupCommit:
         ring: Ring = ring_nobody,
         synchronous: Synchronous = "full",
         limit_s: float = BUSY_LIMIT_S,
+        replica: Replication | None = None,
     ) -> None:
-        """Open the store, and make it where there is none."""
+        """Open the store, and make it where there is none. With `replica` it is that one, and commits are its log's."""
         self.path = absolute(path)
         self._synchronous: Synchronous = synchronous
         self._forks = _forks
@@ -56,17 +59,23 @@ class GroupCommit:
         connection = connect(self.path, "normal")
         self._checkpoints = Checkpoints(f"covey {self.path}", partial(connect, self.path, "normal"))
         self._checkpoints.watch(connection)
-        writer = Writer(connection, self.path, Turnstile(self.path), ring, sync=sync)
+        turnstile = Turnstile(self.path)
+        if replica is None:
+            writer = Writer(connection, self.path, turnstile, ring, sync=sync)
+        else:
+            writer = RecordedWriter(connection, self.path, turnstile, ring, replica.recording(connection))
         self._reader = Reader(connect(self.path, synchronous), self.path)
         """For short reads, which take less time than handing them to another thread and back."""
-        reader = Reader(connect(self.path, synchronous), self.path)
+        self._replica = replica
+        refresh = None if replica is None else partial(_refresh, replica)
+        reader = Reader(connect(self.path, synchronous), self.path, refresh=refresh)
         self._writes = WriteLane(self.path, writer, limit_s)
         self._long_reads = Lane(self.path, reader.together, reader.close, limit_s)
         self._is_closed = False
 
     @property
     def capabilities(self) -> Capabilities:
-        return capabilities(self._synchronous)
+        return capabilities(self._synchronous) if self._replica is None else self._replica.capabilities()
 
     async def commit(self, operation: Operation[T], *, is_long: bool = False) -> T:
         self._check_process()
@@ -76,7 +85,7 @@ class GroupCommit:
         self._check_process()
         if self._is_closed:
             raise StoreClosed
-        if is_long:
+        if is_long or not (self._replica is None or self._replica.is_followed()):  # asking for more takes time
             return await self._long_reads.run(operation)
         return self._reader.alone(operation)
 
@@ -89,7 +98,14 @@ class GroupCommit:
         self._reader.close()
         self._checkpoints.close()
         self._log.close()
+        if self._replica is not None:
+            self._replica.close()
 
     def _check_process(self) -> None:
         if self._forks != _forks:
             raise RuntimeError("a store does not go along through fork: open it again in the new process")
+
+
+def _refresh(replica: Replication) -> None:
+    if not replica.is_followed():
+        replica.refresh()

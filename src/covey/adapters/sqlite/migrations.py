@@ -5,7 +5,7 @@ from typing import Final
 
 import apsw
 
-from covey.adapters.sqlite.access import on_one_cursor
+from covey.adapters.sqlite.access import Execute, on_one_cursor
 from covey.adapters.sqlite.statements import MIGRATIONS_FOLDER, migration, migration_names, statements
 from covey.adapters.sqlite.trouble import BUSY_LIMIT_S
 from covey.core.errors import StoreCorrupt, StoreNewer
@@ -19,7 +19,7 @@ _SQL = statements("store")
 def bring_up_to_date(connection: apsw.Connection, path: str, folder: str = MIGRATIONS_FOLDER) -> None:
     """Apply what the store has not gone through yet. One that went through something unknown here is StoreNewer."""
     known = migration_names(folder)
-    if missing(connection, path, known):
+    if missing(connection, path, known) and not _is_replica(connection):
         from covey.adapters.sqlite.turnstile import Turnstile  # here because it is seldom so
 
         turnstile = Turnstile(path)
@@ -46,6 +46,26 @@ def missing(connection: apsw.Connection, path: str, known: Collection[str]) -> S
     return [name for name in known if name not in applied]
 
 
+def migrate_to(connection: apsw.Connection, log: str, names: Sequence[str], folder: str = MIGRATIONS_FOLDER) -> None:
+    """Bring a replica to the migrations that its log names, within the transaction that is under way."""
+    if unknown := sorted(set(names) - set(migration_names(folder))):
+        raise StoreNewer(log, unknown)
+    execute = on_one_cursor(connection)
+    applied = {name for (name,) in execute(_SQL["applied"])}
+    _apply(execute, [name for name in names if name not in applied], folder)
+
+
+def _apply(execute: Execute, names: Sequence[str], folder: str) -> None:
+    for name in names:
+        execute(migration(name, folder))
+        execute(_SQL["apply"], (name,))
+
+
+def _is_replica(connection: apsw.Connection) -> bool:
+    """Tell whether a log says when the store is migrated, so that all replicas are at the same place in it."""
+    return on_one_cursor(connection)(statements("replica")["is_replica"]).get == 1
+
+
 def _migrate(connection: apsw.Connection, path: str, known: Sequence[str], folder: str) -> None:
     if not missing(connection, path, known):
         return
@@ -57,9 +77,7 @@ def _migrate(connection: apsw.Connection, path: str, known: Sequence[str], folde
         todo = missing(connection, path, known)
         execute(_SQL["mark_store"])
         execute(_SQL["start"])
-        for name in todo:
-            execute(migration(name, folder))
-            execute(_SQL["apply"], (name,))
+        _apply(execute, todo, folder)
         execute(_SQL["commit"])
     except BaseException:
         if connection.in_transaction:

@@ -26,7 +26,15 @@ _VERSION = _SQL["version"]
 class Reader:
     """Reads on one connection, on one thread."""
 
-    def __init__(self, connection: apsw.Connection, path: str, known: Known | None = None) -> None:
+    def __init__(
+        self,
+        connection: apsw.Connection,
+        path: str,
+        known: Known | None = None,
+        refresh: Callable[[], None] | None = None,
+    ) -> None:
+        self._refresh = refresh
+        """Brings what is read to where it should be; None where it always is."""
         self._connection = connection
         self._path = path
         self._known = known or Known()
@@ -37,6 +45,8 @@ class Reader:
 
     def alone(self, operation: "ports.Operation[T]") -> T:
         """Run one operation."""
+        if self._refresh is not None:
+            self._refresh()
         try:
             self._begin()
             return finish(operation(self._transaction))
@@ -48,6 +58,8 @@ class Reader:
     def together(self, take: Callable[[], Sequence[Job]]) -> Sequence[Job]:
         """Run all operations that `take` returns over one view, which is not older than any of them."""
         jobs = take()
+        if self._refresh is not None:
+            self._refresh()
         try:
             self._begin()
             for job in jobs:

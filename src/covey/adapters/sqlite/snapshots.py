@@ -77,6 +77,7 @@ class SqliteSnapshots:
             on_one_cursor(copy)(_SQL["set_up"])
             copy_pages(source, copy, tell)
             on_one_cursor(copy)(_SQL["plain"])
+            on_one_cursor(copy)(_SQL["detach"])
         finally:
             copy.close()
         return counts

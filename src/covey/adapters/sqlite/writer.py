@@ -95,9 +95,9 @@ class Writer:
             self._connection.set_busy_timeout(int(BUSY_LIMIT_S * 1000))
         return True
 
-    def begin(self) -> None:
-        """Wait for the turn and begin a transaction."""
-        self._turnstile.enter(None)
+    def begin(self, limit_s: float | None = None) -> None:
+        """Wait for the turn, for `limit_s` seconds where it is given, and begin a transaction."""
+        self._turnstile.enter(limit_s)
         try:
             self._begin()
         except apsw.Error as error:

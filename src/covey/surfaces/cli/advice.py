@@ -13,7 +13,7 @@ ADVICE: Final[Mapping[str, str]] = {
     "quota-full": "`covey tasks --agent NAME` shows what it works on; `covey join NAME --quota N` allows more.",
     "not-yours": "Act as the agent it belongs to: --agent NAME.",
     "identity-refused": "Put a token that works into COVEY_TOKEN, or unset it and claim a name.",
-    "beyond-token": "Use another token in COVEY_TOKEN, or unset it.",
+    "beyond-token": "Use another token in COVEY_TOKEN, or unset it; on NATS, use the key of whom it concerns.",
     "token-unknown": "`covey token list` shows the ids.",
     "messages-archive-without-reply": "Reply to it first: `covey reply ID TEXT`; then archive.",
     "not-an-approval": "Answer it: `covey reply ID TEXT`.",

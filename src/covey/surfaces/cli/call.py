@@ -10,7 +10,7 @@ from covey.core.errors import Invalid
 from covey.core.identity import Identity
 from covey.core.ids import parse_session_id
 from covey.core.names import AgentName, parse_agent_name
-from covey.core.store_url import StoreUrl
+from covey.core.store_url import Engine, StoreUrl
 from covey.services.space import Ports, Services
 from covey.surfaces.cli.output import Output
 from covey.wiring import connect_inline, locate
@@ -52,12 +52,15 @@ class Call:
 
     @property
     def holder(self) -> Identity | None:
-        """Who shows a token, in COVEY_TOKEN. It is never an option: others can see those."""
+        """Who shows a token, in COVEY_TOKEN, or has an agent's key to the store. It is never an option: others can see
+        those."""
         token = os.environ.get("COVEY_TOKEN")
         if self._holder is None and token is not None:
             from covey.surfaces.cli.credentials import holder_of  # here because most calls show none
 
             self._holder = holder_of(self, token)
+        elif self._holder is None and self.url.engine is Engine.NATS:
+            self._holder = Services(self.ports).vouched
         return self._holder
 
     def narrow(self, services: Services) -> Services:

@@ -58,6 +58,7 @@ VERBS: Final[dict[str, Entry]] = {
     "pause": Entry("pause", "Operation", "let an agent, or the whole space, do nothing for a while"),
     "resume": Entry("resume", "Operation", "let an agent, or the whole space, go on"),
     "token": Entry("token", "Operation", "make, list and revoke tokens, which prove who acts"),
+    "nats": Entry("nats", "Operation", "write a NATS server's permissions; bridge to plain programs"),
     "tools": Entry("tools", "Operation", "show the tools that a model can be given"),
     "mcp": Entry("covey.surfaces.mcp.verb", "Operation", "serve the tools to an MCP client, on stdio or HTTP"),
     "doctor": Entry("doctor", "Operation", "find, explain and mend what is wrong with a space"),

@@ -1,12 +1,12 @@
 """Exports: the environment that makes a shell act as a session, and how a shell takes it on or lets it go."""
 
-import os
 import shlex
 from collections.abc import Mapping
 from typing import Final
 
-from covey.core.store_url import Engine, StoreUrl
+from covey.core.store_url import StoreUrl
 from covey.services.directory import Joined
+from covey.wiring import everywhere
 
 NAMES: Final = ("COVEY_SESSION", "COVEY_AGENT", "COVEY_STORE")
 
@@ -14,15 +14,8 @@ NAMES: Final = ("COVEY_SESSION", "COVEY_AGENT", "COVEY_STORE")
 def environment(joined: Joined, url: StoreUrl) -> Mapping[str, str]:
     """Return what a shell exports to act as the session. The store goes along: the session is known in no other one,
     whatever folder the shell is in."""
-    values = (f"{joined.session.id}:{joined.secret}", joined.session.agent, str(whole(url)))
+    values = (f"{joined.session.id}:{joined.secret}", joined.session.agent, everywhere(url).with_login())
     return dict(zip(NAMES, values, strict=True))
-
-
-def whole(url: StoreUrl) -> StoreUrl:
-    """Return where a space is in words that mean the same in every folder."""
-    if url.engine is not Engine.SQLITE:
-        return url
-    return url._replace(place=os.path.abspath(os.path.expanduser(url.place)))  # noqa: PTH100, PTH111 - as in wiring
 
 
 def export_line(name: str, value: str, width: int) -> str:

@@ -113,20 +113,25 @@ async def _services(url: StoreUrl) -> AsyncGenerator[Services]:
         closing.append(supervisor.close)
         return supervisor
 
+    services = Services(ports, launching=launching)
+    bridge = None if ports.wire is None or services.bridge is None else asyncio.create_task(services.bridge.run())
     try:
-        yield Services(ports, launching=launching)
+        yield services
     finally:
         with anyio.CancelScope(shield=True):
+            if bridge is not None:
+                bridge.cancel()
+                await asyncio.wait([bridge])
             for close in closing:
                 await close()
             await ports.close()
 
 
 async def _holder(services: Services) -> Identity | None:
-    """Return whom the token in COVEY_TOKEN stands for."""
+    """Return whom the token in COVEY_TOKEN stands for, or an agent's key to the store."""
     token = os.environ.get("COVEY_TOKEN")
     if token is None:
-        return None
+        return await asyncio.to_thread(lambda: services.vouched)
     holder = await services.identities.by_token(token)
     if holder.is_operator:
         raise IdentityRefused("the operator has no session: COVEY_TOKEN has to be an agent's, or use --http")

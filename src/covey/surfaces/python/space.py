@@ -1,5 +1,6 @@
 """A space, opened: the door to everything else."""
 
+import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
 from datetime import timedelta
 from types import TracebackType
@@ -15,7 +16,7 @@ from covey.core.limits import PRESENCE_LEASE
 from covey.core.message import Message
 from covey.core.names import parse_agent_name, parse_label, parse_scope
 from covey.core.session import SessionKind
-from covey.core.store_url import StoreUrl
+from covey.core.store_url import Engine, StoreUrl
 from covey.ports.journal import EventFilter
 from covey.services.directory import AgentView, JoinRequest
 from covey.services.history import Found
@@ -40,6 +41,7 @@ class Space:
         self._members: list[Member] = []
         self._ports: Ports | None = None
         self._children: Supervisor | None = None
+        self._bridge: asyncio.Task[None] | None = None
 
     @property
     def url(self) -> str:
@@ -68,6 +70,9 @@ class Space:
         if ports is None:
             return
         try:
+            if self._bridge is not None:
+                self._bridge.cancel()
+                await asyncio.wait([self._bridge])
             if self._children is not None:
                 await self._children.close()
             for member in self._members:
@@ -96,6 +101,8 @@ class Space:
         services = self.services
         if token is not None:
             services = services.narrowed_to(await services.identities.by_token(token))
+        elif self._url.engine is Engine.NATS:
+            services = await self._vouched_for(services)
         wish = JoinRequest(
             name=parse_agent_name(name) if name is not None else None,
             card=None if card is None else check_card(card) if isinstance(card, Card) else parse_card(card),
@@ -108,7 +115,19 @@ class Space:
         )
         member = Member(await services.directory.join(wish), services)
         self._members.append(member)
+        if self._bridge is None and self._ports is not None and self._ports.wire is not None:
+            self._bridge = asyncio.create_task(self._carry(self.services))
         return member
+
+    async def _vouched_for(self, services: Services) -> Services:
+        """Return services as the holder of an agent's key to the store may use them."""
+        holder = await asyncio.to_thread(lambda: services.vouched)  # the first time it has to connect
+        return services if holder is None else services.narrowed_to(holder)
+
+    async def _carry(self, services: Services) -> None:
+        """Take in what foreign programs say to sessions of the space, while this program has any."""
+        if services.bridge is not None:
+            await services.bridge.run()
 
     async def agents(self) -> Sequence[AgentView]:
         """Return every agent as it is now: its card, and whether it is idle, busy or offline."""

@@ -18,6 +18,7 @@ from covey.core.parts import FilePart
 from covey.core.run import RunId
 from covey.core.store_url import Engine, StoreUrl
 from covey.surfaces.work.folders import PRIVATE, RunFolder, safe_name, write_private
+from covey.wiring import home
 
 RUNS_FOLDER: Final = "runs"
 _RUN: Final = "run-"
@@ -28,7 +29,7 @@ class RunFolders:
 
     def __init__(self, url: StoreUrl) -> None:
         self._is_own = url.engine is Engine.MEMORY
-        self._root = None if self._is_own else Path(url.place).expanduser().absolute().parent / RUNS_FOLDER
+        self._root = None if self._is_own else Path(home(url)) / RUNS_FOLDER
 
     @property
     def root(self) -> Path:

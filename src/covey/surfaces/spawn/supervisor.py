@@ -3,12 +3,11 @@
 import asyncio
 import logging
 from collections.abc import Callable, Coroutine
-from pathlib import Path
 from typing import Any
 
 from covey.core.errors import LauncherUnavailable
 from covey.core.run import Run, RunId
-from covey.core.store_url import Engine, StoreUrl
+from covey.core.store_url import StoreUrl
 from covey.ports.launcher import Launcher
 from covey.ports.launching import Child, Errand
 from covey.services.space import Services
@@ -19,7 +18,7 @@ from covey.surfaces.spawn.plugins import EntryPointPlugins
 from covey.surfaces.spawn.programs import start_program
 from covey.surfaces.spawn.watch import Launched, Watch
 from covey.surfaces.work.progress import report
-from covey.wiring import launcher
+from covey.wiring import everywhere, launcher
 
 Tell = Callable[[RunId, str], None]
 """Takes what a child says of its progress."""
@@ -34,7 +33,7 @@ class Supervisor:
         self, services: Services, url: StoreUrl, plugins: EntryPointPlugins | None = None, tell: Tell | None = None
     ) -> None:
         self._services = services
-        self._url = _whole(url)
+        self._url = everywhere(url)  # a child may start in another folder
         self._tell = tell
         self._folders = RunFolders(url)
         self._launcher: Launcher | None = None
@@ -95,7 +94,7 @@ class Supervisor:
         if python is not None:
             return start_callable(python, errand, self._begin)
         keep = self._services.attachments.keep
-        program = await start_program(errand, self._folders, self._programs(), str(self._url), keep)
+        program = await start_program(errand, self._folders, self._programs(), self._url.with_login(), keep)
         if (tell := self._tell) is not None:
 
             async def hand_on(text: str) -> None:
@@ -149,13 +148,6 @@ class Supervisor:
         if self._launcher is None:
             self._launcher = launcher()
         return self._launcher
-
-
-def _whole(url: StoreUrl) -> StoreUrl:
-    """Return where the space is in words that mean the same in every folder: a child may start in another one."""
-    if url.engine is not Engine.SQLITE:
-        return url
-    return url._replace(place=str(Path(url.place).expanduser().absolute()))
 
 
 async def _stand_for(watching: asyncio.Task[None]) -> None:

@@ -32,6 +32,7 @@ from covey.testing.contracts.launcher import LauncherContract
 from covey.testing.contracts.launcher_ends import LauncherEndsContract
 from covey.testing.contracts.launcher_refusals import LauncherRefusalsContract
 from covey.testing.contracts.liveness import LivenessContract, StartedProcess, StartProcess
+from covey.testing.contracts.log import LogContract, LogSnapshotsContract
 from covey.testing.contracts.messages import MessagesContract
 from covey.testing.contracts.offers import OffersContract
 from covey.testing.contracts.posts import PostsContract
@@ -67,6 +68,8 @@ __all__ = [
     "LauncherEndsContract",
     "LauncherRefusalsContract",
     "LivenessContract",
+    "LogContract",
+    "LogSnapshotsContract",
     "MessagesContract",
     "OffersContract",
     "PostsContract",

@@ -7,6 +7,10 @@ pragma journal_mode = off
 -- A file by itself, without a log beside it.
 pragma journal_mode = delete
 
+-- name: detach
+-- The copy of a replica is a store of its own.
+drop table if exists replica
+
 -- name: alone
 -- From now on nobody else can open the file, once it was written to.
 pragma locking_mode = exclusive

@@ -16,6 +16,7 @@ from covey.core.run import RunId, parse_run_id
 from covey.surfaces.cli.call import Call
 from covey.surfaces.cli.exits import exit_code
 from covey.surfaces.cli.output import Output
+from covey.wiring import everywhere
 
 
 class Failed(Exception):
@@ -37,6 +38,8 @@ def start(call: Call, words: Sequence[str], task: str) -> RunId:
             stderr=subprocess.DEVNULL,
             pass_fds=(telling,),
             start_new_session=True,
+            # Not among the words, which everybody on the machine can read: it may have a login.
+            env={**os.environ, "COVEY_STORE": everywhere(call.url).with_login()},
         )
     except OSError as error:
         os.close(hearing)

@@ -17,14 +17,13 @@ from covey.services.space import Services
 from covey.services.spawn_request import SpawnRequest
 from covey.services.spawning import RunResult
 from covey.surfaces.cli.call import Call
-from covey.surfaces.cli.exports import whole
 from covey.surfaces.cli.letters import fitted, one_line, printable
 from covey.surfaces.cli.moments import moment
 from covey.surfaces.cli.output import Output, columns
 from covey.surfaces.cli.sessions.ending import show_answer
 from covey.surfaces.cli.ticking import ticking
 from covey.surfaces.spawn.supervisor import Supervisor, Tell
-from covey.wiring import connect
+from covey.wiring import connect, everywhere
 
 INTERRUPTED: Final = "who started it was interrupted"
 STOPPING: Final = "Stopping it: what it made so far is its result. Once more kills it."
@@ -152,7 +151,7 @@ class _LiveLine:
 @asynccontextmanager
 async def _supervised(call: Call, tell: Tell) -> AsyncGenerator[tuple[Services, Supervisor]]:
     """Open the space with something that watches over children. They end with the block."""
-    url = whole(call.url)
+    url = everywhere(call.url)
     ports = connect(url, ["."])
     try:
         services = Services(ports, launching=lambda _: supervisor)

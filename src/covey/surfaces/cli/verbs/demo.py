@@ -6,9 +6,10 @@ import shutil
 import sys
 import tempfile
 from argparse import ArgumentParser
-from collections.abc import Sequence
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from covey.core.errors import Invalid, Unavailable
 from covey.surfaces.cli.call import Call
@@ -22,49 +23,85 @@ DESCRIPTION = """\
 Watch six processes on a fresh space in a temporary folder: a question that is answered before its task is committed,
 one that is not and keeps it from being committed, one that survives the death of the process that was asked, and work
 that a person asks for, that one agent hands to another, and whose result comes back to the person. The words
-come from a script; the processes, the kill and every state that is shown are real. It ends by itself."""
+come from a script; the processes, the kill and every state that is shown are real. It ends by itself. With --nats the
+space is on a NATS server, which is started for it and stopped at the end."""
 
 LIVELY: Final = 0.35
 """How long a scripted model thinks, in seconds, where a person watches."""
 QUICK: Final = 0.01
 
 
+class Place(NamedTuple):
+    """Where the space of a demo is."""
+
+    url: str
+    medium: str
+    """What it consists of, for people."""
+    commands: Sequence[str]
+    """What leads back to it, where it is kept."""
+
+
 def arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--keep", action="store_true", help="leave the space, and say how to look around in it")
+    parser.add_argument("--nats", action="store_true", help="play on a NATS server that is started for it")
 
 
 def run(call: Call) -> int:
     if call.options.store is not None:
         raise Invalid("--store", call.options.store, "the demo makes a space of its own; --keep leaves it")
+    server = _server() if call.options.nats else None
     try:
         folder = Path(tempfile.mkdtemp(prefix="covey-demo-"))
     except OSError as error:
         raise Unavailable(f"a temporary folder can't be made: {error.strerror}") from error
-    url = f"sqlite:{folder / STORE_FOLDER / STORE_FILE}"
     try:
-        _open(call.output, url)
-        summary = asyncio.run(play(url, call.output, LIVELY if call.output.is_for_a_person else QUICK))
+        place, summary = asyncio.run(_play(call.output, folder, server))
     finally:
         if not call.options.keep:
             shutil.rmtree(folder, ignore_errors=True)
-    _close(call.output, summary, folder if call.options.keep else None)
+    _close(call.output, summary, folder if call.options.keep else None, place)
     if summary.disagreements:
         raise Unavailable(f"records and journal disagree in {summary.disagreements} point(s)")
     return 0
 
 
-def _open(output: Output, url: str) -> None:
+def _server() -> str:
+    from covey.surfaces.cli.demo.server import find_server
+
+    return find_server()
+
+
+async def _play(output: Output, folder: Path, server: str | None) -> tuple[Place, Summary]:
+    async with _place(folder, server) as place:
+        _open(output, place)
+        return place, await play(place.url, output, LIVELY if output.is_for_a_person else QUICK)
+
+
+@asynccontextmanager
+async def _place(folder: Path, server: str | None) -> AsyncGenerator[Place]:
+    """Give a fresh space in the folder: a file, or on a server."""
+    if server is None:
+        yield Place(f"sqlite:{folder / STORE_FOLDER / STORE_FILE}", "one file, no daemon", (f"cd {folder}",))
+        return
+    from covey.surfaces.cli.demo.server import served
+
+    async with served(folder, server) as space:
+        again = (f"{space.command} &", f"export COVEY_STORE={shlex.quote(space.url)}")
+        yield Place(space.url, "a log on a NATS server", again)
+
+
+def _open(output: Output, place: Place) -> None:
     if output.as_json:
-        output.json({"event": "space", "store": url})
+        output.json({"event": "space", "store": place.url})
         output.flush()
         return
-    output.text("Six processes share a fresh space: one file, no daemon. Their words are", "bold")
+    output.text(f"Six processes share a fresh space: {place.medium}. Their words are", "bold")
     output.text("scripted; the processes and every state of the ledger are real.", "bold")
     output.text()
-    output.text(f"  {url}", "dim")
+    output.text(f"  {place.url}", "dim")
 
 
-def _close(output: Output, summary: Summary, kept: Path | None) -> None:
+def _close(output: Output, summary: Summary, kept: Path | None, place: Place) -> None:
     if output.as_json:
         output.json({"event": "summary", **summary._asdict(), "kept": str(kept) if kept else None})
         return
@@ -79,7 +116,7 @@ def _close(output: Output, summary: Summary, kept: Path | None) -> None:
     output.text(f"  journal     {summary.events} events; {agreement}")
     output.text()
     output.text("Try next:")
-    for command, what in (*_alias(), *_next(summary, kept)):
+    for command, what in (*_alias(), *_next(summary, place if kept else None)):
         output.pieces((f"  {command:<32}  " if what else f"  {command}", "bold"), (what, "dim"))
 
 
@@ -92,7 +129,7 @@ def _alias() -> Sequence[tuple[str, str]]:
     return ((f"alias covey={shlex.quote(command)}", ""),)
 
 
-def _next(summary: Summary, kept: Path | None) -> Sequence[tuple[str, str]]:
+def _next(summary: Summary, kept: Place | None) -> Sequence[tuple[str, str]]:
     """Return what to try next, and what it is for."""
     if kept is None:
         return (
@@ -102,7 +139,8 @@ def _next(summary: Summary, kept: Path | None) -> Sequence[tuple[str, str]]:
             ("covey inbox you", ""),
         )
     return (
-        (f"cd {kept}", "the space is here until you remove it"),
+        (kept.commands[0], "the space is here until you remove it"),
+        *((command, "") for command in kept.commands[1:]),
         ("covey inbox fixer", "what the fixer has not answered"),
         (f"covey gate {STALLED}", "why the commit is refused"),
         ("covey log", "everything that happened"),

@@ -18,7 +18,6 @@ from covey.services.spawning import RunResult
 from covey.surfaces.cli.advice import advise
 from covey.surfaces.cli.call import Call
 from covey.surfaces.cli.exits import DONE, INTERRUPTED
-from covey.surfaces.cli.exports import whole
 from covey.surfaces.cli.live import run_live
 from covey.surfaces.cli.sessions import background
 from covey.surfaces.cli.sessions.document import run_document
@@ -216,7 +215,6 @@ def _words(call: Call, wish: SpawnRequest) -> list[str]:
     """Return the command for the background: the same, with the task on stdin."""
     options = call.options
     given = (
-        ("--store", str(whole(call.url))),
         ("--agent", options.agent),
         ("--from", options.sender),
         ("--run", options.run),

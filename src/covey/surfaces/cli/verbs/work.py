@@ -15,11 +15,11 @@ from covey.surfaces.cli.cards import card_with
 from covey.surfaces.cli.counts import positive
 from covey.surfaces.cli.duty import Shown
 from covey.surfaces.cli.exits import DONE, INTERRUPTED
-from covey.surfaces.cli.exports import whole
 from covey.surfaces.cli.ticking import ticking
 from covey.surfaces.cli.when import parse_span
 from covey.surfaces.work.command import check_program, parse_command
 from covey.surfaces.work.duty import Duty, keep_on_duty
+from covey.wiring import everywhere, home
 
 WORK_FOLDER: Final = "work"
 
@@ -70,7 +70,7 @@ def arguments(parser: ArgumentParser) -> None:
 
 
 def run(call: Call) -> int:
-    options, url = call.options, whole(call.url)
+    options, url = call.options, everywhere(call.url)
     agent = parse_agent_name(options.name)
     command = parse_command(options.run)
     check_program(command, Path.cwd())
@@ -102,7 +102,7 @@ def _folder(given: str | None, url: StoreUrl) -> Path:
     """Return where tasks have their folders: beside the store, unless it is said where."""
     if url.engine is Engine.MEMORY:
         raise Invalid("store", str(url), "nobody else could hand it a task; use sqlite:PATH")
-    return Path(given).expanduser().absolute() if given else Path(url.place).parent / WORK_FOLDER
+    return Path(given).expanduser().absolute() if given else Path(home(url)) / WORK_FOLDER
 
 
 def _limit(text: str | None) -> timedelta | None:

@@ -1,0 +1,1 @@
+"""Spaces on NATS JetStream: many machines, one log."""

@@ -1,0 +1,126 @@
+"""JetStream's own requests: plain subjects and JSON, with answers that are values or the server's error."""
+
+import asyncio
+import json
+from base64 import b64decode
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, NamedTuple, cast
+
+from nats.aio.client import Client
+from nats.aio.msg import Msg
+from nats.aio.subscription import Subscription
+from nats.js.errors import APIError
+
+from covey.core.json import Json
+
+
+class Stored(NamedTuple):
+    """A message as a stream keeps it."""
+
+    subject: str
+    seq: int
+    at: str
+    """When the server took it, by its own clock."""
+    headers: Mapping[str, str]
+    data: bytes
+
+
+END_OF_BATCH = 204
+NOT_FOUND = 404
+WRONG_LAST_SEQUENCE = frozenset({10071, 10164})
+STREAM_EXISTS = 10058
+NO_SUCH_STREAM = 10059
+
+
+async def ask(client: Client, verb: str, body: Mapping[str, Json] | None, limit_s: float) -> dict[str, Any]:
+    """Return the answer to a request such as STREAM.INFO.name; what the server refuses is APIError."""
+    payload = b"" if body is None else json.dumps(body).encode()
+    answer = await client.request(f"$JS.API.{verb}", payload, timeout=limit_s)
+    return _checked(answer.data)
+
+
+async def publish(client: Client, subject: str, data: bytes, headers: Mapping[str, str] | None, limit_s: float) -> int:
+    """Store a message, and return its number in the stream."""
+    answer = await client.request(subject, data, timeout=limit_s, headers=dict(headers) if headers else None)
+    return int(_checked(answer.data)["seq"])
+
+
+async def last_of(client: Client, stream: str, subject: str, limit_s: float) -> Stored | None:
+    """Return the newest message on a subject of a stream that allows direct reads; None where there is none."""
+    answer = await client.request(f"$JS.API.DIRECT.GET.{stream}.{subject}", b"", timeout=limit_s)
+    return _stored(answer)
+
+
+async def surely_last_of(client: Client, stream: str, subject: str, limit_s: float) -> Stored | None:
+    """Do the same, and be sure where there is none: a server that lags may answer, so its no is asked of the leader."""
+    return await last_of(client, stream, subject, limit_s) or await from_leader(
+        client, stream, {"last_by_subj": subject}, limit_s
+    )
+
+
+async def from_leader(client: Client, stream: str, body: Mapping[str, Json], limit_s: float) -> Stored | None:
+    """Return one message by the word of the stream's leader, None where there is none."""
+    try:
+        said = await ask(client, f"STREAM.MSG.GET.{stream}", body, limit_s)
+    except APIError as error:
+        if error.code == NOT_FOUND:
+            return None
+        raise
+    message = said["message"]
+    return Stored(
+        message["subject"],
+        int(message["seq"]),
+        message["time"],
+        _headers(b64decode(message.get("hdrs", ""))),
+        b64decode(message.get("data", "")),
+    )
+
+
+def _headers(raw: bytes) -> Mapping[str, str]:
+    """Return the headers of a message as a stream keeps them: a line for each, after one that names the version."""
+    pairs = (line.partition(":") for line in raw.decode(errors="replace").split("\r\n")[1:] if line)
+    return {name.strip(): value.strip() for name, _, value in pairs}
+
+
+async def fetched(client: Client, stream: str, body: Mapping[str, Json], limit_s: float) -> list[Stored]:
+    """Return several messages of a stream at once, in their order: as many as the request's `batch` says, or fewer."""
+    inbox = client.new_inbox()
+    subscription = await subscribed(client, inbox)
+    found: list[Stored] = []
+    try:
+        await client.publish(f"$JS.API.DIRECT.GET.{stream}", json.dumps(body).encode(), reply=inbox)
+        async with asyncio.timeout(limit_s):
+            while (stored := _stored(await subscription.next_msg(timeout=limit_s))) is not None:
+                found.append(stored)
+        return found
+    finally:
+        await subscription.unsubscribe()
+
+
+async def subscribed(
+    client: Client, subject: str, hear: Callable[[Msg], Awaitable[None]] | None = None, queue: str = ""
+) -> Subscription:
+    """Listen to a subject: what comes is given to `hear`, or waits to be taken. Nothing is dropped while it waits."""
+    listen = cast(Callable[..., Awaitable[Subscription]], client.subscribe)  # pyright: ignore[reportUnknownMemberType] # a parameter has no type
+    return await listen(subject, queue, hear, pending_msgs_limit=0, pending_bytes_limit=0)
+
+
+def _stored(answer: Msg) -> Stored | None:
+    """Return the message that a direct read gave; None where there is none, or no more."""
+    headers = dict(cast(Mapping[str, str], answer.headers or {}))
+    status = headers.get("Status")
+    if status is None:
+        return Stored(
+            headers["Nats-Subject"], int(headers["Nats-Sequence"]), headers["Nats-Time-Stamp"], headers, answer.data
+        )
+    if int(status) in (NOT_FOUND, END_OF_BATCH):
+        return None
+    raise APIError(code=int(status), description=headers.get("Description"), err_code=0)
+
+
+def _checked(data: bytes) -> dict[str, Any]:
+    answer = cast(dict[str, Any], json.loads(data))
+    error = cast(dict[str, Any] | None, answer.get("error"))
+    if error is not None:
+        raise APIError(code=error.get("code"), description=error.get("description"), err_code=error.get("err_code", 0))
+    return answer

@@ -1,0 +1,95 @@
+"""The peers' wire on NATS: agent.inbox.> as one stream of the account, which keeps for some minutes what came."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Final
+
+from nats.aio.client import Client
+
+from covey.adapters.nats.account import Account
+from covey.adapters.nats.api import Stored, fetched
+from covey.adapters.nats.link import Link
+from covey.adapters.nats.patient import patient_call
+from covey.adapters.nats.streams import ensure
+from covey.core.ids import MessageId, SessionId
+from covey.core.json import Json
+from covey.core.limits import PEERS_INBOX_CAPACITY, UNREGISTERED_WAIT
+from covey.core.nats_names import INBOX_STREAM
+from covey.core.peers import INBOX_SUBJECT_PREFIX, inbox_subject
+from covey.ports.wire import Arrival
+
+ALL_INBOXES: Final = f"{INBOX_SUBJECT_PREFIX}.>"
+MAX_BYTES: Final = 256 * 1024 * 1024
+"""How much the stream keeps of all inboxes together; the oldest gives way."""
+_PAGE: Final = 256
+_SPACE: Final = "Covey-Space"
+"""The header that says which space a message comes from, so that it does not come back."""
+
+
+def inbox_config() -> Mapping[str, Json]:
+    """Return the stream: of each inbox the newest 64, for ten minutes. Programs that only publish never notice it."""
+    return {
+        "name": INBOX_STREAM,
+        "description": "What was sent to agent.inbox.<uuid> lately",
+        "subjects": [ALL_INBOXES],
+        "max_age": int(UNREGISTERED_WAIT.total_seconds() * 10**9),
+        "max_msgs_per_subject": PEERS_INBOX_CAPACITY,
+        "max_bytes": MAX_BYTES,
+        "discard": "old",
+        "allow_direct": True,
+    }
+
+
+class NatsWire:
+    """`Wire` in the calling thread: nothing suspends, and `arrivals` does not wait."""
+
+    stream = INBOX_STREAM
+
+    def __init__(self, link: Link) -> None:
+        self._link = link
+        self._is_there = False
+
+    async def may_receive(self) -> bool:
+        return self._link.account.is_owner
+
+    async def tell(self, session_id: SessionId, payload: bytes, message_id: MessageId) -> None:
+        headers = {_SPACE: self._link.settings.space, "Nats-Msg-Id": f"{message_id}@{session_id}"}
+
+        async def attempt(client: Client, limit_s: float) -> None:
+            await client.publish(inbox_subject(session_id), payload, headers=headers)
+            await client.flush(max(1, int(limit_s)))
+
+        patient_call(self._link, attempt, self._link.settings.limit_s)
+
+    async def arrivals(self, after: int, seconds: float) -> Sequence[Arrival]:
+        return self.fetch(after, _PAGE)
+
+    async def arrival(self, seq: int) -> Arrival | None:
+        found = self.fetch(seq - 1, 1)
+        return found[0] if found and found[0].seq == seq else None
+
+    def fetch(self, after: int, count: int) -> Sequence[Arrival]:
+        """Return what came after a number."""
+        settings, account = self._link.settings, self._link.account
+
+        async def attempt(client: Client, limit_s: float) -> Sequence[Stored]:
+            await self._ensure(client, account)
+            body: dict[str, Json] = {"seq": after + 1, "next_by_subj": ALL_INBOXES, "batch": count}
+            return await fetched(client, INBOX_STREAM, body, limit_s)
+
+        found = patient_call(self._link, attempt, settings.limit_s)
+        return [
+            Arrival(
+                stored.seq,
+                datetime.fromisoformat(stored.at),
+                stored.subject,
+                stored.data,
+                is_ours=stored.headers.get(_SPACE) == settings.space,
+            )
+            for stored in found
+        ]
+
+    async def _ensure(self, client: Client, account: Account) -> None:
+        if not self._is_there:
+            await ensure(client, inbox_config(), self._link.settings, account)
+            self._is_there = True

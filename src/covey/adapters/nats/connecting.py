@@ -1,0 +1,98 @@
+"""Connecting to NATS: the first time with a limit and a reason; from then on for ever."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from typing import Final
+
+import nats.errors
+from nats.aio.client import Client
+
+from covey.adapters.nats.faults import explained, is_final, most_telling
+from covey.adapters.nats.settings import NatsSettings
+
+_FIRST_TRIES: Final = 1
+"""How often each server is tried again before the first connection counts as failed."""
+_FIRST_PAUSE_S: Final = 0.05
+RECONNECT_PAUSE_S: Final = 0.25
+_CONNECT_S: Final = 4
+"""How long one server may take to answer."""
+_LEAVE_S: Final = 1.0
+PING_S: Final = 5
+"""After two such times without a sign of life the server counts as gone."""
+
+
+async def _nothing() -> None:
+    return
+
+
+async def connected(
+    settings: NatsSettings,
+    *,
+    error_cb: Callable[[Exception], Awaitable[None]] | None = None,
+    disconnected_cb: Callable[[], Awaitable[None]] = _nothing,
+    reconnected_cb: Callable[[], Awaitable[None]] = _nothing,
+    closed_cb: Callable[[], Awaitable[None]] = _nothing,
+) -> Client:
+    """Return a connection to one of the servers. Where there is none, the error says why. Later it reconnects by
+    itself, however long that takes."""
+    client = Client()
+    failures: list[Exception] = []
+    is_first = True
+
+    async def on_error(error: Exception) -> None:
+        if is_first and not client.is_connected:
+            failures.append(error)
+            if sum(is_final(failure) for failure in failures) >= len(settings.servers):
+                raise error  # trying again will not help
+        if error_cb is not None:
+            await error_cb(error)
+
+    def guarded(text: str) -> Callable[[], str]:
+        """Return a secret as something that is given away over a secure connection only, where one was asked for."""
+
+        def give() -> str:
+            if settings.wants_tls() and not client._server_info.get("tls_required"):  # pyright: ignore[reportPrivateUsage] # nothing else says it before the secret is sent
+                raise nats.errors.SecureConnWantedError
+            return text
+
+        return give
+
+    options = settings.connect_options()
+    if settings.token is not None:
+        options["token"] = guarded(settings.token.text)
+    if settings.user is not None:
+        options["user"] = settings.user
+        options["password"] = guarded(settings.password.text if settings.password is not None else "")
+    try:
+        async with asyncio.timeout(settings.limit_s):
+            await client.connect(
+                name="covey",
+                error_cb=on_error,
+                disconnected_cb=disconnected_cb,
+                reconnected_cb=reconnected_cb,
+                closed_cb=closed_cb,
+                connect_timeout=_CONNECT_S,
+                max_reconnect_attempts=_FIRST_TRIES,
+                reconnect_time_wait=_FIRST_PAUSE_S,  # pyright: ignore[reportArgumentType] # any number will do
+                ping_interval=PING_S,
+                **options,
+            )
+    except (nats.errors.Error, OSError, TimeoutError) as error:
+        await left(client)
+        cause = most_telling([*failures, error]) or error
+        raise explained(cause, settings) from error
+    if settings.wants_tls() and not client._server_info.get("tls_required"):  # pyright: ignore[reportPrivateUsage] # see above
+        await left(client)
+        raise explained(nats.errors.SecureConnWantedError(), settings)
+    is_first = False
+    client.options["max_reconnect_attempts"] = -1
+    client.options["reconnect_time_wait"] = RECONNECT_PAUSE_S
+    return client
+
+
+async def left(client: Client) -> None:
+    """Close a connection, within a moment: after a failed handshake the client would wait for its socket for ever."""
+    with suppress(TimeoutError, OSError):
+        async with asyncio.timeout(_LEAVE_S):
+            await client.close()

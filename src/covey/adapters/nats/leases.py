@@ -1,0 +1,229 @@
+"""Leases on a NATS server: keys that vanish, by the server's clock, unless they are renewed."""
+
+import asyncio
+import os
+import time
+from collections.abc import Callable, Coroutine, Generator
+from contextlib import contextmanager, suppress
+from datetime import datetime
+from typing import Any, Final, TypeVar
+
+from nats.aio.client import Client
+from nats.aio.msg import Msg
+from nats.errors import Error
+
+from covey.adapters.nats.api import ask, fetched, from_leader, publish, subscribed, surely_last_of
+from covey.adapters.nats.link import Link
+from covey.adapters.nats.patience import Exhausted, Patience
+from covey.adapters.nats.patient import patient_call
+from covey.adapters.nats.streams import ensure, lease_config
+from covey.core.errors import Unavailable
+from covey.core.nats_names import lease_bucket, lease_stream
+
+T = TypeVar("T")
+
+LEASE_S: Final = 30
+"""How long a process counts as alive without a sign of life, seen from another machine."""
+_BEATS: Final = 3
+"""How often a lease is renewed in that time."""
+_PAUSE_S: Final = 0.05
+_MOST: Final = 100_000
+"""How many keys of others are remembered."""
+_OPERATION: Final = "KV-Operation"
+_GONE: Final = "DEL"
+_NOTED: Final = 4
+"""For how many leases that is noted: the next outage is not expected before."""
+_SILENCE: Final = "silence"
+"""The key that says when it was found that nobody had renewed a lease for long."""
+_MARK_S: Final = 60
+"""How long it stands there that a lease was given back."""
+_TTL: Final = "Nats-TTL"
+_DROPPED: Final = {_OPERATION: _GONE, _TTL: f"{_MARK_S}s"}
+_DROP_S: Final = 2.0
+"""How long giving back may take: the lease runs out by itself."""
+
+
+class Leases:
+    """Keys of this process that are kept, and a look at those of others, which are listened to.
+
+    Where it `waits`, a key is there when `put` and `keep` return. A program with an event loop does not wait, but what
+    it writes to the log afterwards does.
+    """
+
+    def __init__(self, link: Link, lease_s: int = LEASE_S, *, waits: bool = True) -> None:
+        self._link = link
+        self._lease_s = lease_s
+        self._waits = waits
+        self._stream = lease_stream(link.settings.space)
+        self._prefix = f"$KV.{lease_bucket(link.settings.space)}."
+        self._kept: set[str] = set()
+        self._heard: dict[str, float] = {}
+        """When each key was last renewed, by this process's own time."""
+        self._ended: set[str] = set()
+        self._stop: Callable[[], None] | None = None
+        self._is_there = False
+
+    def put(self, key: str, seconds: int) -> None:
+        """Let the key be there for some seconds from now on."""
+        if self._waits:
+            self._call(lambda client, limit_s: self._put(client, key, seconds, limit_s))
+        else:
+            self._link.owe(lambda client: self._insist(client, key, seconds))
+
+    def keep(self, key: str) -> None:
+        """Let the key be there until `drop`, or until a lease after the end of this process."""
+        self._kept.add(key)
+        self.put(key, self._lease_s)
+        self._listen()
+
+    def drop(self, key: str) -> None:
+        """Give the key back: from now on it is not there. Where the server can't be told, its lease runs out."""
+        if key in self._kept:
+            self._kept.discard(key)
+            if self._waits:
+                with suppress(Unavailable):
+                    self._call(lambda client, limit_s: self._drop(client, key, limit_s), _DROP_S)
+            else:
+                self._link.begin(lambda client: self._say_dropped(client, key))
+
+    def is_there(self, key: str) -> bool:
+        """Tell whether somebody keeps the key. What was renewed lately needs no question to the server."""
+        if key in self._ended:
+            return False
+        if time.monotonic() - self._heard.get(key, float("-inf")) < self._lease_s / 2:
+            return True
+        self._listen()
+        return self._call(lambda client, limit_s: self._look(client, key, limit_s))
+
+    def keys(self, pattern: str) -> list[str]:
+        """Return the keys that fit a pattern of the server, such as `*.hold.*`."""
+        return self._call(lambda client, limit_s: self._keys(client, pattern, limit_s))
+
+    @contextmanager
+    def kept(self, what: str) -> Generator[None]:
+        """Keep a key of one's own for as long as the context is open: `<principal>.<what>.<random>`."""
+        key = f"{self._link.account.principal}.{what}.{os.urandom(8).hex()}"
+        self.keep(key)
+        try:
+            yield
+        finally:
+            self.drop(key)
+
+    def until_gone(self, pattern: str) -> None:
+        """Return when no key fits a pattern any more; Unavailable where that takes longer than a lease."""
+        end = time.monotonic() + self._lease_s + self._link.settings.limit_s
+        while self.keys(pattern):
+            if time.monotonic() > end:
+                raise Unavailable(f"{pattern} is kept for longer than {self._lease_s} s", pattern=pattern)
+            time.sleep(_PAUSE_S)
+
+    def close(self) -> None:
+        """Give all back that is kept."""
+        for key in [*self._kept]:
+            self.drop(key)
+        if self._stop is not None:
+            self._stop()
+            self._stop = None
+
+    def _listen(self) -> None:
+        if self._stop is None:
+            self._stop = self._link.begin(self._live)
+
+    async def _live(self, client: Client) -> None:
+        """Hear the leases of others and renew what is kept; at once when the connection was lost and is there again."""
+        hurry = asyncio.Event()
+        forget = self._link.on_reconnect(hurry.set)
+        hearing = await subscribed(client, f"{self._prefix}>", self._hear)
+        try:
+            while True:
+                with suppress(TimeoutError):
+                    await asyncio.wait_for(hurry.wait(), self._lease_s / _BEATS)
+                hurry.clear()
+                for key in [*self._kept]:
+                    await self._quietly(client, key, self._lease_s)
+        finally:
+            forget()
+            with suppress(Error):
+                await hearing.unsubscribe()
+
+    async def _hear(self, message: Msg) -> None:
+        key = message.subject.removeprefix(self._prefix)
+        if max(len(self._heard), len(self._ended)) > _MOST:
+            self._heard.clear()  # what is not known here is asked of the server
+            self._ended.clear()
+        if (message.headers or {}).get(_OPERATION) == _GONE:
+            self._heard.pop(key, None)
+            self._ended.add(key)
+        else:
+            self._heard[key] = time.monotonic()
+
+    def _call(self, work: Callable[[Client, float], Coroutine[Any, Any, T]], limit_s: float | None = None) -> T:
+        settings = self._link.settings
+
+        async def attempt(client: Client, limit_s: float) -> T:
+            await self._ensure(client)
+            return await work(client, limit_s)
+
+        return patient_call(self._link, attempt, min(limit_s or settings.limit_s, settings.limit_s))
+
+    async def _ensure(self, client: Client) -> None:
+        if not self._is_there:
+            settings = self._link.settings
+            await ensure(client, lease_config(settings.space), settings, self._link.account)
+            self._is_there = True
+
+    async def _quietly(self, client: Client, key: str, seconds: int) -> None:
+        """Put a key; where that can't be done now, the next beat does it."""
+        with suppress(Error, OSError, TimeoutError, Unavailable):
+            await self._ensure(client)
+            await client.publish(f"{self._prefix}{key}", b"", headers={_TTL: f"{seconds}s"})
+
+    async def _insist(self, client: Client, key: str, seconds: int) -> None:
+        """Put a key before any further record of this program is written: nobody shall see a session without it."""
+
+        async def attempt(limit_s: float) -> None:
+            await self._ensure(client)
+            await self._put(client, key, seconds, limit_s)
+
+        with suppress(Error, OSError, TimeoutError, Unavailable, Exhausted):
+            await Patience(client, self._link.settings.limit_s, _nothing).insist(attempt)
+
+    async def _say_dropped(self, client: Client, key: str) -> None:
+        with suppress(Error, OSError):
+            await client.publish(f"{self._prefix}{key}", b"", headers=_DROPPED)
+
+    async def _put(self, client: Client, key: str, seconds: int, limit_s: float) -> None:
+        await publish(client, f"{self._prefix}{key}", b"", {_TTL: f"{seconds}s"}, limit_s)
+
+    async def _drop(self, client: Client, key: str, limit_s: float) -> None:
+        await publish(client, f"{self._prefix}{key}", b"", _DROPPED, limit_s)
+
+    async def _look(self, client: Client, key: str, limit_s: float) -> bool:
+        found = await surely_last_of(client, self._stream, f"{self._prefix}{key}", limit_s)
+        if found is not None:
+            return found.headers.get(_OPERATION) != _GONE
+        return await self._may_be_back(client, limit_s)
+
+    async def _may_be_back(self, client: Client, limit_s: float) -> bool:
+        """Tell whether a lease that is not there may only have run out while the servers were down. That shows by
+        nobody having renewed any: everybody gets the time of a lease then to come back."""
+        info = await ask(client, f"STREAM.INFO.{self._stream}", None, limit_s)
+        now = datetime.fromisoformat(info["ts"])
+        body = {"seq": 1, "next_by_subj": f"{self._prefix}*.{_SILENCE}"}
+        noted = await from_leader(client, self._stream, body, limit_s)
+        if noted is not None:
+            return (now - datetime.fromisoformat(noted.at)).total_seconds() < self._lease_s
+        newest = datetime.fromisoformat(info["state"]["last_ts"]) if info["state"]["messages"] else None
+        if newest is not None and (now - newest).total_seconds() <= self._lease_s:
+            return False
+        await self._put(client, f"{self._link.account.principal}.{_SILENCE}", _NOTED * self._lease_s, limit_s)
+        return True
+
+    async def _keys(self, client: Client, pattern: str, limit_s: float) -> list[str]:
+        body = {"seq": 1, "next_by_subj": f"{self._prefix}{pattern}", "batch": 256}
+        found = await fetched(client, self._stream, body, limit_s)
+        return [s.subject.removeprefix(self._prefix) for s in found if s.headers.get(_OPERATION) != _GONE]
+
+
+def _nothing() -> None:
+    return

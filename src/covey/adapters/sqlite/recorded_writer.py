@@ -1,0 +1,115 @@
+"""The writer of a replica: what it writes counts once the replica's log has accepted it.
+
+As long as others come first it undoes what was run, takes in what they did, and runs it again: the port allows for
+that.
+"""
+
+from collections.abc import Sequence
+from typing import TypeVar
+
+import apsw
+
+from covey import ports
+from covey.adapters.sqlite.counts import write_counts
+from covey.adapters.sqlite.known import Known
+from covey.adapters.sqlite.operations import Job
+from covey.adapters.sqlite.recording import Recording
+from covey.adapters.sqlite.transaction import Ring
+from covey.adapters.sqlite.trouble import raise_explained
+from covey.adapters.sqlite.turnstile import Turnstile
+from covey.adapters.sqlite.writer import Writer
+from covey.core.errors import IdentityRefused, Unavailable
+
+T = TypeVar("T")
+
+
+class RecordedWriter(Writer):
+    """Waits for the log instead of the disk, which has only a copy."""
+
+    def __init__(
+        self,
+        connection: apsw.Connection,
+        path: str,
+        turnstile: Turnstile,
+        ring: Ring,
+        recording: Recording,
+        known: Known | None = None,
+    ) -> None:
+        super().__init__(connection, path, turnstile, ring, known)
+        self._recording = recording
+        self._jobs: Sequence[Job] = ()
+        """What was run in the transaction that is under way."""
+
+    def alone(self, operation: "ports.Operation[T]", limit_s: float) -> T:
+        job = Job(operation)
+        self.begin(limit_s)
+        self.run_and_commit((job,))
+        if job.error is not None:
+            raise job.error
+        return job.value
+
+    def run(self, jobs: Sequence[Job]) -> None:
+        self._jobs = jobs
+        self._recording.begin(len(jobs))
+        super().run(jobs)
+
+    def commit(self) -> None:
+        jobs = self._jobs
+        try:
+            self._have_accepted(jobs)
+        except IdentityRefused as refusal:
+            self.abandon()
+            self._each_alone(jobs, refusal)
+            return
+        except apsw.Error as error:
+            self.abandon()
+            raise_explained(self._path, error)
+        except BaseException:
+            self.abandon()
+            raise
+        self._jobs = ()
+        self._commit_accepted()
+
+    def abandon(self) -> None:
+        self._jobs = ()
+        super().abandon()
+
+    def _begin(self) -> None:
+        super()._begin()
+        self._recording.begin(len(self._jobs))
+
+    def _run_marked(self, job: Job) -> None:
+        mark = self._recording.mark()
+        super()._run_marked(job)
+        if job.error is not None:
+            self._recording.undo_to(mark)
+
+    def _have_accepted(self, jobs: Sequence[Job]) -> None:
+        while not self._recording.is_accepted(self._transaction.topics):
+            self.abandon()
+            self._recording.catch_up()
+            self.begin()
+            self._jobs = jobs
+            self._recording.begin(len(jobs))
+            for job in jobs:
+                job.error = None  # it was refused for what is no longer so
+            self._run(jobs)
+            write_counts(self._access)
+
+    def _each_alone(self, jobs: Sequence[Job], refusal: IdentityRefused) -> None:
+        """Have each accepted by itself, so that the one that says what it may not say harms no other."""
+        if len(jobs) == 1:
+            jobs[0].error = refusal
+            return
+        for job in jobs:
+            job.error = None
+            self.begin()
+            self.run_and_commit((job,))
+
+    def _commit_accepted(self) -> None:
+        try:
+            super().commit()
+        except Unavailable as error:
+            # The log has it; this machine will take it in from there.
+            reason = f"it was accepted, but can't be written to the replica: {error.message}"
+            raise Unavailable(reason, path=self._path) from error

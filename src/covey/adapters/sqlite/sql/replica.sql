@@ -1,0 +1,30 @@
+-- name: create
+-- What a replica knows of its log: which it is, the position up to which it was applied, and the last record among these
+-- that counted. Never part of a record itself.
+create table if not exists replica (
+    one integer primary key check (one = 1),
+    log text not null,
+    position integer not null,
+    record text not null,
+    record_at integer not null
+) strict;
+insert into replica (one, log, position, record, record_at) values (1, '', 0, '', 0) on conflict do nothing
+
+-- name: state
+-- How far this replica has come.
+select log, position, record, record_at from replica where one = 1
+
+-- name: advance
+-- It has come further.
+update replica set log = ?, position = ?, record = ?, record_at = ? where one = 1
+
+-- name: is_replica
+-- Whether the file is a replica.
+select count(*) from sqlite_schema where type = 'table' and name = 'replica'
+
+-- name: tables
+-- The columns of all tables, in their order: the place of each in the primary key, and whether there is no rowid.
+select list.name, info.name, info.type, info.pk, list.wr
+from pragma_table_list as list join pragma_table_info(list.name) as info
+where list.schema = 'main' and list.type = 'table' and list.name not like 'sqlite\_%' escape '\'
+order by list.name, info.cid

@@ -1,0 +1,103 @@
+"""The inbox router: what arrived for each goal, in memory, until its runtime drains it at the next turn.
+
+Buffers hold 64 messages; the oldest gives way. A message for a goal that nobody has registered waits in a fresh buffer,
+so that who is spawned and written to at once sees it.
+"""
+
+from collections import deque
+from collections.abc import Callable, Sequence
+from typing import Final, Generic, TypeVar
+
+from covey.core.errors import Rejected
+from covey.core.ids import SessionId, parse_session_id
+from covey.core.limits import PEERS_INBOX_CAPACITY
+from covey.core.peers_wire import InboxMessage, parse_inbox_message, parse_inbox_subject
+
+T = TypeVar("T")
+Say = Callable[[str], None]
+"""Where a line for whoever runs the program goes."""
+
+MAX_UNREGISTERED: Final = 1024
+"""How many goals that nobody has registered may have a buffer; the one that was begun first gives way."""
+
+
+class InboxBuffer(Generic[T]):
+    """What waits for one goal, oldest first."""
+
+    def __init__(self, goal: SessionId, warn: Say, limit: int = PEERS_INBOX_CAPACITY) -> None:
+        self.goal = goal
+        self._warn = warn
+        self._limit = limit
+        self._waiting: deque[T] = deque()
+
+    def __len__(self) -> int:
+        return len(self._waiting)
+
+    def push(self, message: T) -> None:
+        """Add a message; where the buffer is full the oldest is evicted, with a warning."""
+        if len(self._waiting) == self._limit:
+            self._waiting.popleft()
+            self._warn(f"the buffer of goal {self.goal} held {self._limit} messages: the oldest was evicted")
+        self._waiting.append(message)
+
+    def drain(self) -> Sequence[T]:
+        """Take everything out."""
+        drained = tuple(self._waiting)
+        self._waiting.clear()
+        return drained
+
+
+class Buffers(Generic[T]):
+    """A buffer for each goal, registered or not."""
+
+    def __init__(self, warn: Say) -> None:
+        self._warn = warn
+        self._registered: dict[SessionId, InboxBuffer[T]] = {}
+        self._unregistered: dict[SessionId, InboxBuffer[T]] = {}
+
+    @property
+    def unregistered(self) -> Sequence[SessionId]:
+        """The goals for which something waits and that nobody has registered."""
+        return tuple(self._unregistered)
+
+    def register(self, goal: SessionId | str) -> InboxBuffer[T]:
+        """Return the goal's buffer, with what came before it was registered. Registering again changes nothing."""
+        goal = parse_session_id(goal)
+        if goal not in self._registered:
+            early = self._unregistered.pop(goal, None)
+            self._registered[goal] = InboxBuffer(goal, self._warn) if early is None else early
+        return self._registered[goal]
+
+    def forget(self, goal: SessionId | str) -> None:
+        """Let go of the goal's buffer and of what is in it."""
+        goal = parse_session_id(goal)
+        self._registered.pop(goal, None)
+        self._unregistered.pop(goal, None)
+
+    def put(self, goal: SessionId, message: T) -> None:
+        """Add a message for a goal."""
+        buffer = self._registered.get(goal, self._unregistered.get(goal))
+        if buffer is None:
+            if len(self._unregistered) == MAX_UNREGISTERED:
+                oldest = next(iter(self._unregistered))
+                self._warn(f"{MAX_UNREGISTERED} goals that nobody registered have mail: that of {oldest} is dropped")
+                del self._unregistered[oldest]
+            buffer = self._unregistered[goal] = InboxBuffer(goal, self._warn)
+        buffer.push(message)
+
+
+class InboxRouter(Buffers[InboxMessage]):
+    """Buffers that are filled from the wire: give it what comes on agent.inbox.>."""
+
+    def __init__(self, warn: Say, debug: Say) -> None:
+        super().__init__(warn)
+        self._debug = debug
+
+    def route(self, subject: str, payload: bytes) -> None:
+        """File a message by its subject. A malformed subject or payload is dropped with a debug line."""
+        try:
+            goal, message = parse_inbox_subject(subject), parse_inbox_message(payload)
+        except Rejected as error:
+            self._debug(f"dropped a message on {subject[:80]}: {error.message}")
+            return
+        self.put(goal, message)

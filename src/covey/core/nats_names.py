@@ -1,0 +1,75 @@
+"""Names on a NATS server: the streams, buckets and subjects of a space. Its permissions are written in them."""
+
+import re
+from typing import Final, NewType
+
+from covey.core.errors import Invalid
+from covey.core.names import AgentName
+
+SpaceName = NewType("SpaceName", str)
+
+_SPACE = re.compile(r"[A-Za-z0-9_-]{1,64}")
+
+ANYONE: Final = "_"
+"""The principal of a connection that the server does not bind to an agent."""
+
+
+def parse_space_name(text: object) -> SpaceName:
+    """Return `text` as the name of a space on a server."""
+    if not isinstance(text, str) or not _SPACE.fullmatch(text):
+        raise Invalid("space name", text, "use 1 to 64 of A-Z a-z 0-9 _ -")
+    return SpaceName(text)
+
+
+def log_subjects(space: SpaceName) -> str:
+    """Return the subjects of the space's log, whoever writes."""
+    return f"covey.{space}.log.*"
+
+
+def log_subject(space: SpaceName, principal: AgentName | str) -> str:
+    """Return the subject on which one principal writes to the space's log."""
+    return f"covey.{space}.log.{principal}"
+
+
+def told_subjects(space: SpaceName) -> str:
+    """Return the subjects on which the server tells everyone what was written to the log."""
+    return f"covey.{space}.told.*"
+
+
+def log_stream(space: SpaceName) -> str:
+    """Return the stream that is the space's log."""
+    return f"covey_{space}"
+
+
+def lease_bucket(space: SpaceName) -> str:
+    """Return the key-value bucket in which processes say that they live."""
+    return f"covey_{space}"
+
+
+def lease_stream(space: SpaceName) -> str:
+    """Return the stream beneath the leases."""
+    return f"KV_{lease_bucket(space)}"
+
+
+def bulk_bucket(space: SpaceName) -> str:
+    """Return the object store for what is too large for a record: contents of files, snapshots, long records."""
+    return f"covey_{space}"
+
+
+def bulk_stream(space: SpaceName) -> str:
+    """Return the stream beneath the object store."""
+    return f"OBJ_{bulk_bucket(space)}"
+
+
+def snapshot_bucket(space: SpaceName) -> str:
+    """Return the object store for snapshots of the log, which only the operator writes: a new machine believes them."""
+    return f"covey-snapshots_{space}"
+
+
+def snapshot_stream(space: SpaceName) -> str:
+    """Return the stream beneath the snapshots."""
+    return f"OBJ_{snapshot_bucket(space)}"
+
+
+INBOX_STREAM: Final = "AGENT_INBOX"
+"""The stream of the account that keeps agent.inbox.> for a while, for programs that know only that subject."""

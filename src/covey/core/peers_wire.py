@@ -1,0 +1,90 @@
+"""What comes over the peers' wire: subjects and payloads of programs that know nothing else of us, parsed."""
+
+import json
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any, NamedTuple, cast
+
+from covey.core.errors import Invalid, MessageTooLarge
+from covey.core.ids import MessageId, SessionId, parse_correlation_id, parse_session_id
+from covey.core.json import Json
+from covey.core.names import AgentName, parse_agent_name
+from covey.core.peers import INBOX_SUBJECT_PREFIX, MAX_BODY_BYTES, MIN_BODY_CHARS
+from covey.core.times import format_instant, parse_instant
+
+_MOST_BYTES = 8 * MAX_BODY_BYTES
+"""A body may be longer on the wire than it is: up to six bytes for one in JSON. What is longer is not looked at."""
+
+
+class InboxMessage(NamedTuple):
+    """A message as the wire has it."""
+
+    from_agent_id: AgentName
+    from_goal_id: SessionId
+    to_agent_id: str
+    body: str
+    sent_at: datetime
+    correlation_id: str | None = None
+
+    def payload(self) -> bytes:
+        """Return it as it travels; without a correlation id where there is none."""
+        fields: dict[str, Json] = {**self._asdict(), "sent_at": format_instant(self.sent_at)}
+        if self.correlation_id is None:
+            del fields["correlation_id"]
+        return json.dumps(fields, ensure_ascii=False).encode()
+
+
+def parse_inbox_subject(subject: str) -> SessionId:
+    """Return whose inbox a subject is."""
+    prefix, _, goal = subject.rpartition(".")
+    if prefix != INBOX_SUBJECT_PREFIX:
+        raise Invalid("subject", subject[:80], f"an inbox is {INBOX_SUBJECT_PREFIX}.<uuid>")
+    return parse_session_id(goal)
+
+
+def parse_inbox_message(payload: bytes) -> InboxMessage:
+    """Return what a payload says. Fields that we do not know are left alone; anything else that is not as agreed is
+    Invalid or MessageTooLarge."""
+    if len(payload) > _MOST_BYTES:
+        raise MessageTooLarge(len(payload), MAX_BODY_BYTES)
+    fields = _fields(payload)
+    body, to = fields.get("body"), fields.get("to_agent_id")
+    if not isinstance(body, str) or len(body) < MIN_BODY_CHARS:
+        raise Invalid("body", None if body is None else "", "a body is a text of at least 1 character")
+    try:
+        size = len(body.encode())
+    except UnicodeEncodeError:  # half of a pair of surrogates, which JSON can carry and UTF-8 can't
+        raise Invalid("body", "…", "it has characters that are none") from None
+    if size > MAX_BODY_BYTES:
+        raise MessageTooLarge(size, MAX_BODY_BYTES)
+    if not isinstance(to, str):
+        raise Invalid("to_agent_id", to, "use a text")
+    correlation = fields.get("correlation_id")
+    return InboxMessage(
+        parse_agent_name(fields.get("from_agent_id")),
+        parse_session_id(fields.get("from_goal_id")),
+        to,
+        body,
+        parse_instant(fields.get("sent_at")),
+        None if correlation is None else parse_correlation_id(correlation),
+    )
+
+
+def arrival_id(at: datetime, stream: str, seq: int) -> MessageId:
+    """Return the id of the message that arrived as the `seq`-th of a stream, the same for everybody who finds it."""
+    from hashlib import sha256  # here because it brings OpenSSL
+
+    milliseconds = int(at.timestamp() * 1000)
+    digest = sha256(f"{stream} {seq} {at.isoformat()}".encode()).hexdigest()
+    groups = (digest[:8], digest[8:12], digest[12:16], digest[16:20], digest[20:32])
+    return MessageId(f"{milliseconds:013d}-{'-'.join(groups)}")
+
+
+def _fields(payload: bytes) -> Mapping[str, Any]:
+    try:
+        data: object = json.loads(payload)
+    except (ValueError, RecursionError):
+        raise Invalid("payload", f"{len(payload)} bytes", "use JSON in UTF-8") from None
+    if not isinstance(data, dict):
+        raise Invalid("payload", type(data).__name__, "use an object")
+    return cast(dict[str, Any], data)

@@ -1,0 +1,141 @@
+"""The bridge to the peers' wire: what foreign programs publish to the inbox of a live session becomes its mail.
+
+Nobody vouches for them, so that their grade is claimed. They pass acceptance like everyone: the rules of the card, the
+limits of the inbox and the storm budgets hold. Several programs of a space may run a bridge: what arrived has the same
+message id for all of them, and is accepted once.
+"""
+
+from collections.abc import Callable, Sequence
+from datetime import timedelta
+from typing import Final
+
+from covey.core.address import Address, AddressKind
+from covey.core.authority import claim
+from covey.core.draft import Draft
+from covey.core.errors import CoveyError, OperatorOnly, Rejected, Unavailable
+from covey.core.ids import MessageId, SessionId
+from covey.core.inbox_router import Buffers
+from covey.core.limits import RECHECK_SECONDS, UNREGISTERED_WAIT
+from covey.core.message import Kind
+from covey.core.parts import TextPart
+from covey.core.peers_wire import arrival_id, parse_inbox_message, parse_inbox_subject
+from covey.core.routing import WhenOffline
+from covey.ports.clock import Clock
+from covey.ports.store import Store, Transaction
+from covey.ports.wire import Arrival, Wire
+from covey.services.mail import Mail
+from covey.services.recipients import SendPolicy
+from covey.services.warning import debug, warn
+
+_POLICY: Final = SendPolicy(when_offline=WhenOffline.REFUSE)
+_KEPT: Final = UNREGISTERED_WAIT + timedelta(minutes=1)
+
+
+class Bridge:
+    def __init__(self, wire: Wire, store: Store, clock: Clock, mail: Mail) -> None:
+        self._wire = wire
+        self._store = store
+        self._clock = clock
+        self._mail = mail
+        self._waiting: Buffers[Arrival] = Buffers(warn)
+        self._after = 0
+
+    async def check(self) -> None:
+        """Raise OperatorOnly where this program may not take in what foreign programs say."""
+        if not await self._wire.may_receive():
+            raise OperatorOnly("an agent's key", "take in what foreign programs say")
+
+    async def run(self, tell: Callable[[Sequence[MessageId]], None] | None = None) -> None:
+        """Carry what arrives, for ever; nothing where the server's permissions bind this program to one agent."""
+        is_heard = True
+        while True:
+            try:
+                if not await self._wire.may_receive():
+                    return
+                accepted = await self.carry(RECHECK_SECONDS)
+                if tell is not None:
+                    tell(accepted)
+                is_heard = True
+            except Unavailable as error:  # it comes at the wire's own limit, and not at once
+                if is_heard:
+                    warn("the peers' wire can't be heard now: %s", error.message)
+                is_heard = False
+                if not error.retryable:
+                    return
+
+    async def carry(self, seconds: float = 0) -> Sequence[MessageId]:
+        """Take in what has arrived for sessions of this space, also earlier; return the ids that it has here."""
+        for arrival in await self._wire.arrivals(self._after, seconds):
+            self._after = max(self._after, arrival.seq)
+            self._file(arrival)
+        accepted: list[MessageId] = []
+        goals = self._waiting.unregistered
+        for goal in await self._store.read(lambda tx: _known(tx, goals)) if goals else ():
+            waiting = self._taken(goal)
+            try:
+                while waiting:
+                    if (message_id := await self._accept(goal, waiting[0])) is not None:
+                        accepted.append(message_id)
+                    waiting = waiting[1:]
+            finally:
+                for arrival in waiting:  # the space can't take it now: next time
+                    self._waiting.put(goal, arrival)
+        self._drop_old()
+        return accepted
+
+    def _file(self, arrival: Arrival) -> None:
+        if arrival.is_ours:
+            return
+        try:
+            goal = parse_inbox_subject(arrival.subject)
+            parse_inbox_message(arrival.payload)
+        except Rejected as error:
+            debug("dropped what came on %s: %s", arrival.subject[:80], error.message)
+            return
+        self._waiting.put(goal, arrival._replace(payload=b""))  # the broker keeps it
+
+    async def _accept(self, goal: SessionId, arrival: Arrival) -> MessageId | None:
+        message_id = arrival_id(arrival.at, self._wire.stream, arrival.seq)
+        if await self._store.read(lambda tx: tx.messages.get(message_id)) is not None:
+            return None
+        whole = await self._wire.arrival(arrival.seq)
+        if whole is None:
+            return None
+        message = parse_inbox_message(whole.payload)
+        draft = Draft(
+            Kind.NOTIFY,
+            (Address(AddressKind.SESSION, goal),),
+            (TextPart(message.body),),
+            id=message_id,
+            correlation_id=message.correlation_id,
+        )
+        try:
+            sender = claim(message.from_agent_id)._replace(session=message.from_goal_id)
+            receipt = await self._mail.send(draft, sender, _POLICY)
+        except Unavailable:
+            raise
+        except CoveyError as error:
+            debug("refused what %s sent to %s: %s", message.from_agent_id, goal, error.message)
+            return None
+        for line in receipt.refused:
+            debug("refused what %s sent to %s: %s", message.from_agent_id, goal, line.reason)
+        return message_id if receipt.delivered else None
+
+    def _drop_old(self) -> None:
+        """Forget what nobody has come for."""
+        oldest = self._clock.now() - _KEPT
+        for goal in self._waiting.unregistered:
+            for arrival in self._taken(goal):
+                if arrival.at > oldest:
+                    self._waiting.put(goal, arrival)
+
+    def _taken(self, goal: SessionId) -> Sequence[Arrival]:
+        """Take out what waits for a goal."""
+        waiting = self._waiting.register(goal).drain()
+        self._waiting.forget(goal)
+        return waiting
+
+
+async def _known(tx: Transaction, goals: Sequence[SessionId]) -> Sequence[SessionId]:
+    """Return the goals that are sessions of this space."""
+    return [goal for goal in goals if await tx.sessions.get(goal) is not None]

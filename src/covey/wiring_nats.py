@@ -1,0 +1,247 @@
+"""A space on NATS, wired: a replica on this machine, and what it needs of the server."""
+
+import os
+from collections.abc import Callable, Collection, Sequence
+
+from covey.adapters.nats.blobs import NatsBlobs
+from covey.adapters.nats.leases import Leases
+from covey.adapters.nats.link import Link
+from covey.adapters.nats.liveness import NatsLiveness
+from covey.adapters.nats.log import NatsLog
+from covey.adapters.nats.places import replica_path
+from covey.adapters.nats.settings import parse_nats
+from covey.adapters.nats.snapshots import NatsSnapshots
+from covey.adapters.sqlite.replica import Replica
+from covey.adapters.system.clock import SystemClock
+from covey.core.drive import finish
+from covey.core.ids import Topic
+from covey.core.late import late
+from covey.core.names import AgentName
+from covey.core.store_url import StoreUrl
+from covey.services.space import Ports
+from covey.services.warning import warn
+
+MACHINE_FILE = "machine"
+
+Ring = Callable[[Collection[Topic]], None]
+
+
+def connect_nats(url: StoreUrl, roots: Sequence[str]) -> Ports:
+    """Return the adapters of a space for a program with an event loop."""
+    return _Threaded(url, roots)
+
+
+def fetch_all(url: StoreUrl) -> None:
+    """Bring the replica to where the log is."""
+    ports = InlineNats(url, ())
+    try:
+        finish(ports.store.read(_look))
+    finally:
+        finish(ports.close())
+
+
+def far_blobs(url: StoreUrl) -> NatsBlobs:
+    """Return the blobs of a space, for what cleans them up."""
+    return InlineNats(url, ()).blobs
+
+
+def opener(url: StoreUrl, path: str, ring: Ring) -> Callable[[], Replica]:
+    """Return what opens the replica of a space, on a connection of its own."""
+    return lambda: _open_replica(_new_link(url), path, ring)
+
+
+def _new_link(url: StoreUrl) -> Link:
+    return Link(parse_nats(url, os.environ))
+
+
+def _open_replica(link: Link, path: str, ring: Ring) -> Replica:
+    log = NatsLog(link, warn)
+    try:
+        return Replica(path, log, NatsSnapshots(link), ring, warn, link.settings.limit_s)
+    except BaseException:
+        log.close()
+        raise
+
+
+class _Here:
+    """What both kinds of programs have. Each adapter is made, and its module loaded, when it is first used."""
+
+    clock = SystemClock()
+
+    def __init__(self, url: StoreUrl, roots: Sequence[str]) -> None:
+        self._url = url
+        self._path = replica_path(url, os.environ)
+        self._folder = os.path.dirname(self._path)
+        self._roots = roots
+
+    @late
+    def link(self):
+        """The connection that all of them share."""
+        return _new_link(self._url).share()
+
+    waits = True
+    """Whether what concerns leases waits for the server."""
+
+    @late
+    def leases(self):
+        return Leases(self.link, waits=self.waits)
+
+    @late
+    def liveness(self):
+        from covey.adapters.system.liveness import SystemLiveness
+
+        machine = _machine(self._folder)
+        return NatsLiveness(SystemLiveness(self._folder), self.leases, machine, self.link.account.principal)
+
+    @property
+    def author(self) -> AgentName | None:
+        account = self.link.account
+        return None if account.is_owner else AgentName(account.principal)
+
+    @late
+    def ids(self):
+        from covey.adapters.system.ids import SystemIds
+
+        return SystemIds()
+
+    def _far_blobs(self) -> NatsBlobs:
+        from covey.adapters.blobfiles.blobs import BlobFiles
+
+        return NatsBlobs(self.link, self.leases, BlobFiles(self._folder))
+
+
+class _Threaded(_Here):
+    """`Ports` for a program with an event loop."""
+
+    waits = False
+
+    @late
+    def wire(self):
+        from covey.adapters.nats.bridge_listening import ListeningWire
+
+        return ListeningWire(self.link)
+
+    @late
+    def store(self):
+        from covey.adapters.sqlite.replicated import ReplicatedStore
+
+        ring = self.wakeups.ring
+        return ReplicatedStore(lambda: _open_replica(self.link, self._path, ring), ring=ring)
+
+    @late
+    def wakeups(self):
+        from covey.adapters.doorbell.folders import runtime_folder
+        from covey.adapters.doorbell.listen import DoorbellWakeups
+
+        return DoorbellWakeups(self._path, runtime_folder(os.environ))
+
+    @late
+    def blobs(self):
+        from covey.adapters.blobfiles.threaded import ThreadedBlobs
+
+        return ThreadedBlobs(self._far_blobs())
+
+    @late
+    def search(self):
+        from covey.adapters.sqlite.replicated import ReplicatedSearch
+
+        return ReplicatedSearch(self.store, self._path)
+
+    @late
+    def files(self):
+        from covey.adapters.system.threaded_files import ThreadedFiles
+
+        return ThreadedFiles(self._roots)
+
+    async def close(self) -> None:
+        from asyncio import to_thread
+
+        made = vars(self)  # where a late property stands once it was used
+        if "wakeups" in made:
+            await self.wakeups.close()
+        if "search" in made:
+            await self.search.close()
+        if "store" in made:
+            await self.store.close()
+        if "liveness" in made:
+            await to_thread(self.liveness.close)
+        if "link" in made:
+            await to_thread(self.link.release)
+
+
+class InlineNats(_Here):
+    """`Ports` in the calling thread."""
+
+    @late
+    def wire(self):
+        from covey.adapters.nats.bridge import NatsWire
+
+        return NatsWire(self.link)
+
+    @late
+    def store(self):
+        from covey.adapters.sqlite.replica_store import ReplicaStore
+
+        return ReplicaStore(_open_replica(self.link, self._path, self._ring), ring=self._ring)
+
+    @late
+    def wakeups(self):
+        from covey.adapters.doorbell.folders import runtime_folder
+        from covey.adapters.doorbell.ring_only import RingOnly
+
+        return RingOnly(self._path, runtime_folder(os.environ))
+
+    @late
+    def blobs(self):
+        return self._far_blobs()
+
+    @late
+    def search(self):
+        from covey.adapters.sqlite.search import SqliteSearch
+
+        finish(self.store.read(_look))
+        return SqliteSearch(self._path)
+
+    @late
+    def files(self):
+        from covey.adapters.system.files import RootedFiles
+
+        return RootedFiles(self._roots)
+
+    def _ring(self, topics: Collection[Topic]) -> None:
+        self.wakeups.ring(topics)
+
+    async def close(self) -> None:
+        made = vars(self)
+        if "wakeups" in made:
+            await self.wakeups.close()
+        if "search" in made:
+            await self.search.close()
+        if "store" in made:
+            await self.store.close()
+        if "liveness" in made:
+            self.liveness.close()
+        if "link" in made:
+            self.link.release()
+
+
+def _machine(folder: str) -> str:
+    """Return the name of this machine, as far as the space goes: that of the folder whose files its processes share."""
+    file = os.path.join(folder, MACHINE_FILE)
+    os.makedirs(folder, mode=0o700, exist_ok=True)
+    whole = f"{file}-{os.getpid()}"
+    if not os.path.exists(file):
+        with open(whole, "w", encoding="ascii") as new:
+            new.write(os.urandom(8).hex())
+        try:
+            os.link(whole, file)  # whole at once, and only if there is none
+        except FileExistsError:
+            pass
+        finally:
+            os.unlink(whole)
+    with open(file, encoding="ascii") as kept:
+        return kept.read()
+
+
+async def _look(_transaction: object) -> None:
+    """Only to be up to date."""

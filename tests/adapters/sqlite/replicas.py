@@ -1,0 +1,44 @@
+"""Replicas of a log in memory, each with a folder that stands for its machine."""
+
+from collections.abc import Collection
+from pathlib import Path
+
+from covey.adapters.memory.log import MemoryLog
+from covey.adapters.sqlite.replica import Replica
+from covey.adapters.sqlite.replica_store import ReplicaStore
+from covey.adapters.sqlite.replicated import ReplicatedStore
+from covey.core.ids import Topic
+from covey.ports.log import Log
+from covey.testing import silent
+from covey.testing.opening import Ring
+
+
+class Machines:
+    """Machines that share one log."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.log = MemoryLog()
+        self.warnings: list[str] = []
+
+    def path(self, name: str) -> str:
+        (self.folder / name).mkdir(exist_ok=True)
+        return str(self.folder / name / "covey.db")
+
+    def replica(self, name: str, log: Log | None = None, ring: Ring = silent) -> Replica:
+        return Replica(self.path(name), log or self.log.another(), self.log, ring, self.warnings.append)
+
+    def store(self, name: str, log: Log | None = None, ring: Ring = silent) -> ReplicaStore:
+        """Open a store as a short-lived program does."""
+        return ReplicaStore(self.replica(name, log, ring), ring=ring)
+
+    def staying(self, name: str, ring: Ring = silent, snapshot_every: int = 1_000_000) -> ReplicatedStore:
+        """Open a store as a program with an event loop does."""
+        return ReplicatedStore(lambda: self.replica(name, ring=ring), ring=ring, snapshot_every=snapshot_every)
+
+
+class Rings(list[Collection[Topic]]):
+    """What was rung."""
+
+    def __call__(self, topics: Collection[Topic]) -> None:
+        self.append(topics)

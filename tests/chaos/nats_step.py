@@ -1,0 +1,171 @@
+"""A process that dies at a given step: `python -m tests.chaos.nats_step STEP URL MESSAGE_ID`.
+
+What it does is Covey's own; only the place where the kernel kills it is put there. Where it survives, it says so.
+"""
+
+import os
+import signal
+import sys
+from collections.abc import Callable
+from typing import Any, Final
+
+import nats.aio.client
+
+from covey.adapters.doorbell.ring_only import RingOnly
+from covey.adapters.nats.bulk import Bulk
+from covey.adapters.nats.log import NatsLog
+from covey.adapters.nats.snapshots import NatsSnapshots
+from covey.adapters.sqlite import replica, replica_snapshots, snapshots
+from covey.adapters.sqlite.replica_apply import Applier
+from covey.core.address import parse_address
+from covey.core.draft import Draft
+from covey.core.drive import finish
+from covey.core.identity import Identity
+from covey.core.ids import MessageId
+from covey.core.message import Kind
+from covey.core.names import AgentName, Scope
+from covey.core.parts import TextPart
+from covey.core.store_url import parse_store_url
+from covey.services.recipients import SendPolicy
+from covey.services.space import Services
+from covey.wiring import connect_inline
+from covey.wiring_nats import opener
+from tests.chaos.replicas import replica_of
+
+Spot = Callable[[], None]
+
+
+def die() -> None:
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def before(owner: Any, name: str) -> Spot:
+    """Die where this would be called."""
+
+    def fatal(*_args: Any, **_more: Any) -> None:
+        die()
+
+    return lambda: setattr(owner, name, fatal)
+
+
+def after(owner: Any, name: str) -> Spot:
+    """Die where this has returned."""
+
+    def put() -> None:
+        call = getattr(owner, name)
+
+        def fatal(*args: Any, **more: Any) -> None:
+            call(*args, **more)
+            die()
+
+        setattr(owner, name, fatal)
+
+    return put
+
+
+def after_waiting(owner: Any, name: str) -> Spot:
+    """Die where this coroutine is over."""
+
+    def put() -> None:
+        call = getattr(owner, name)
+
+        async def fatal(*args: Any, **more: Any) -> None:
+            await call(*args, **more)
+            die()
+
+        setattr(owner, name, fatal)
+
+    return put
+
+
+def unanswered() -> None:
+    """Die when the server has the record, and its answer has not been read."""
+    request = nats.aio.client.Client.request
+
+    async def fatal(self: Any, subject: str, *args: Any, **more: Any) -> Any:
+        if ".log." not in subject:
+            return await request(self, subject, *args, **more)
+        await self.publish(subject, args[0], reply=self.new_inbox(), headers=more.get("headers"))
+        await self.flush()  # the answer to this comes behind what the server did with that
+        die()
+
+    nats.aio.client.Client.request = fatal
+
+
+def half_copied() -> None:
+    """Die when some of a snapshot's pages are in the replica."""
+    copy = replica_snapshots.copy_pages
+
+    def fatal(source: Any, target: Any, tell: Any) -> None:
+        def told(done: int, total: int | None) -> None:
+            tell(done, total)
+            die()
+
+        copy(source, target, told)
+
+    snapshots.STEP = 4  # pyright: ignore[reportConstantRedefinition]  # a small replica takes several steps, too
+    replica_snapshots.copy_pages = fatal
+
+
+SENDING: Final[dict[str, Spot]] = {
+    "before it is published": before(NatsLog, "append"),
+    "published, and nobody hears the answer": unanswered,
+    "published, and not committed here": after(NatsLog, "append"),
+    "committed here, and nobody is rung": before(RingOnly, "ring"),
+}
+"""Steps of a commit."""
+TAKING_IN: Final[dict[str, Spot]] = {
+    "others' records are fetched": after(NatsLog, "after"),
+    "others' records are half applied": after(Applier, "_take_in"),
+    "others' records are applied": after(Applier, "apply"),
+}
+"""Steps on the way to where the log is."""
+KEEPING: Final[dict[str, Spot]] = {
+    "a snapshot is taken": after(replica_snapshots, "take"),
+    "a snapshot is put": after_waiting(Bulk, "put_file"),
+    "a snapshot is noted": after_waiting(NatsSnapshots, "_keep"),
+    "the log is purged": before(Bulk, "remove"),
+}
+"""Steps of keeping a snapshot."""
+BEGINNING: Final[dict[str, Spot]] = {
+    "a snapshot is fetched": after(NatsSnapshots, "fetch"),
+    "a snapshot is half copied": half_copied,
+    "a snapshot is copied": after(replica, "begin_with"),
+}
+"""Steps of beginning with a snapshot."""
+
+
+def send(url: str, message_id: str) -> None:
+    """Send a request, with a debt, in the way of a command."""
+    ports = connect_inline(parse_store_url(url), ())
+    draft = Draft(
+        Kind.REQUEST,
+        (parse_address("bob"),),
+        (TextPart("is it there?"),),
+        id=MessageId(message_id),
+        scope=Scope("scope"),
+        expects_reply=True,
+    )
+    finish(Services(ports).mail.send(draft, Identity(AgentName("ann")), SendPolicy()))
+    finish(ports.close())
+
+
+def keep(url: str) -> None:
+    """Keep a snapshot."""
+    own = opener(parse_store_url(url), str(replica_of(url)), lambda _: None)()
+    assert own.snapshots is not None
+    replica_snapshots.keep(own.path, own.snapshots)
+    own.close()
+
+
+def main(step: str, url: str, message_id: str) -> None:
+    {**SENDING, **TAKING_IN, **KEEPING, **BEGINNING}.get(step, lambda: None)()
+    if step in KEEPING or step == "keep":
+        keep(url)
+    else:
+        send(url, message_id)
+    print("survived", flush=True)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,171 @@
+"""A storm: eight processes on three machines send and settle, while the servers beneath them fail."""
+
+import json
+import os
+import shutil
+import tempfile
+import time
+from collections.abc import Callable, Generator
+from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
+from random import Random, randrange
+from typing import Final
+
+from covey.adapters.sqlite.integrity import integrity_check
+from covey.core.card import Card
+from covey.core.identity import Identity
+from covey.core.nats_names import SpaceName, log_stream
+from covey.core.store_url import parse_store_url
+from covey.services.space import Services
+from covey.wiring import connect_inline
+from tests.chaos.diary import Trouble, read_diaries
+from tests.chaos.life import NAMES
+from tests.chaos.nursery import Nursery, nursery
+from tests.chaos.rampage import CAPACITIES
+from tests.chaos.replicas import brought_up, content
+from tests.chaos.verdict import judge
+from tests.chaos.worker import Worker
+from tests.nats.servers import Cluster, three_nodes
+from tests.properties.world import finish
+
+SPACE: Final = SpaceName("storm")
+STREAM: Final = log_stream(SPACE)
+LIVES: Final = (0, 1, 1, 2, 0, 1, 2, 3)
+"""How many agents live in each worker; 0 for one without an event loop."""
+MACHINES: Final = 3
+PAUSE_S: Final = 0.1
+"""How long a life rests at most: machines that write without a pause keep each other from it, and not the servers."""
+LIMIT_S: Final = 90
+"""How long a send waits for the servers: longer than any fault lasts."""
+GO_ON_LIMIT_S: Final = 60.0
+"""How long it may take after a fault until every worker has come to do something again."""
+LOOK_S: Final = 0.1
+
+Nodes = Callable[[Path], AbstractContextManager[Cluster]]
+"""What starts a cluster that keeps its files in a folder."""
+
+
+class Storm:
+    """Workers on a cluster, and somebody who makes it fail."""
+
+    def __init__(self, cluster: Cluster, folder: Path, workers: Nursery, random: Random) -> None:
+        self.cluster = cluster
+        self.random = random
+        self._folder = folder
+        self._workers = workers
+        self._started = 0
+        self._pids: list[int] = []
+        self._diaries: list[Path] = []
+        self.deaths: list[str] = []
+        """How workers ended that were not killed: none should."""
+        self.pauses: list[float] = []
+        """How long it took each time until all went on."""
+
+    def url(self, machine: int) -> str:
+        """Return the space as a machine has it."""
+        return f"{self.cluster.url}/{SPACE}?cache={self._folder / f'machine{machine}'}&limit={LIMIT_S}"
+
+    def begin(self) -> None:
+        _register(self.url(0))
+        for place in range(len(LIVES)):
+            self._pids.append(0)
+            self._diaries.append(self._folder)
+            self._start(place)
+        self.until_all_go_on()
+
+    def until_all_go_on(self) -> None:
+        """Return when every worker has been told since the call that something is done."""
+        begun = time.monotonic()
+        before = [_size(diary) for diary in self._diaries]
+        while behind := [n for n, diary in enumerate(self._diaries) if _size(diary) <= before[n]]:
+            waited_s = time.monotonic() - begun
+            assert waited_s < GO_ON_LIMIT_S, f"workers {behind} have done nothing for {waited_s:.0f} s"
+            troubles = [entry.text for entry in read_diaries(self._folder / "diaries") if isinstance(entry, Trouble)]
+            assert not troubles, "\n".join(troubles)
+            time.sleep(LOOK_S)
+        self.pauses.append(time.monotonic() - begun)
+
+    def kill_worker(self) -> None:
+        """Kill one of the workers, and start another in its place."""
+        place = self.random.randrange(len(LIVES))
+        self._end(self._pids[place])
+        self._start(place)
+
+    def end(self) -> None:
+        while self._pids:
+            self._end(self._pids.pop())
+
+    def _start(self, place: int) -> None:
+        self._started += 1
+        self._diaries[place] = self._folder / "diaries" / f"{self._started:05d}"
+        worker = Worker(
+            url=self.url(place % MACHINES),
+            diary=str(self._diaries[place]),
+            seed=self.random.randrange(2**32),
+            lives=LIVES[place],
+            pause_s=PAUSE_S,
+        )
+        self._pids[place] = self._workers.start(json.dumps(worker))
+
+    def _end(self, pid: int) -> None:
+        answer = self._workers.kill(pid)
+        if answer != "killed":
+            self.deaths.append(answer)
+
+    def judge(self) -> None:
+        """Compare what the workers were told with what there is, on every machine and on one that begins now."""
+        newcomer = f"{self.cluster.url}/{SPACE}?cache={self._folder / 'newcomer'}&limit={LIMIT_S}"
+        verdict = judge(self._folder, is_over=True, store=newcomer)
+        print(
+            f"accepted {verdict.accepted} · settled, archived, withdrawn {verdict.done} · pruned {verdict.pruned} ·"
+            f" lost {len(verdict.lost)} · twice {len(verdict.twice)} · disagreements {len(verdict.disagreements)} ·"
+            f" troubles {len(verdict.troubles)} · longest pause {max(self.pauses):.1f} s",
+            flush=True,
+        )
+        assert not verdict.faults, "\n".join(verdict.faults[:20])
+        assert not self.deaths, "\n".join(self.deaths)
+        assert verdict.accepted > 2 * len(LIVES), "the workers hardly came to do anything"
+        replicas = [brought_up(url) for url in (*map(self.url, range(MACHINES)), newcomer)]
+        assert [fault for replica in replicas for fault in integrity_check(replica)] == []
+        wanted = content(replicas[-1])
+        for replica in replicas[:-1]:
+            assert content(replica) == wanted, f"{replica} is not what the log leads to"
+
+
+def storm(fault: Callable[[Storm], None], times: int, nodes: Nodes = three_nodes) -> None:
+    """Let the servers fail so many times while the workers go on, and judge what is left."""
+    with _storm(nodes) as under_way:
+        under_way.begin()
+        for _ in range(times):
+            fault(under_way)
+            under_way.kill_worker()
+            under_way.until_all_go_on()
+        under_way.end()
+        under_way.judge()
+
+
+@contextmanager
+def _storm(nodes: Nodes) -> Generator[Storm]:
+    seed = int(os.environ.get("COVEY_SEED") or randrange(2**32))
+    print(f"\nCOVEY_SEED={seed} repeats the choices of this run")
+    folder = Path(tempfile.mkdtemp(prefix="covey-storm-"))  # not pytest's: the paths of sockets must be short
+    (folder / "diaries").mkdir()
+    try:
+        with nodes(folder / "nodes") as cluster, nursery("tests.chaos.worker", folder) as workers:
+            yield Storm(cluster, folder, workers, Random(seed))
+    except BaseException:
+        print(f"the servers' files, the replicas and the workers' diaries are kept in {folder}")
+        raise
+    shutil.rmtree(folder)
+
+
+def _register(url: str) -> None:
+    ports = connect_inline(parse_store_url(url), ())
+    directory = Services(ports).directory
+    for name, capacity in zip(NAMES, CAPACITIES, strict=True):
+        finish(directory.register(name, Card(capacity=capacity), Identity(name)))
+    finish(ports.close())
+
+
+def _size(diary: Path) -> int:
+    return diary.stat().st_size if diary.is_file() else 0

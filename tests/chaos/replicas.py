@@ -1,0 +1,47 @@
+"""Replicas, compared: what each machine has of a space, apart from what only it knows."""
+
+import os
+from collections.abc import Mapping
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import apsw
+
+from covey.core.store_url import parse_store_url
+from covey.wiring import STORE_FILE, home
+from covey.wiring_nats import fetch_all
+
+LOCAL = ("migrations", "replica")
+"""When this machine learned of a schema, and how far it has come."""
+_TABLES = "select name, sql from sqlite_schema where type = 'table' order by name"
+
+
+def replica_of(url: str) -> Path:
+    """Return where the replica is that a URL leads to on this machine."""
+    return Path(home(parse_store_url(url))) / STORE_FILE
+
+
+def brought_up(url: str) -> Path:
+    """Bring a replica to where its log is; return where it is."""
+    fetch_all(parse_store_url(url))
+    return replica_of(url)
+
+
+def content(path: Path) -> Mapping[str, str]:
+    """Return a digest of each table, of its rows with their numbers."""
+    connection = apsw.Connection(os.fspath(path), flags=apsw.SQLITE_OPEN_READONLY)
+    try:
+        cursor: Any = connection.cursor()  # apsw's types for values are not known to every type checker
+        tables: list[tuple[str, str]] = cursor.execute(_TABLES).fetchall()
+        return {name: _digest(cursor, name, sql) for name, sql in tables if name not in LOCAL}
+    finally:
+        connection.close()
+
+
+def _digest(cursor: Any, table: str, sql: str) -> str:
+    digest = sha256()
+    columns = "*" if "without rowid" in sql.lower() else "rowid, *"
+    for row in sorted(map(repr, cursor.execute(f'select {columns} from "{table}"'))):
+        digest.update(row.encode())
+    return digest.hexdigest()

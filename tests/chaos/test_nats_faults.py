@@ -1,0 +1,75 @@
+"""Servers that die, are stopped or cut off under load: what was acknowledged is there once, on every machine."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+import covey
+from covey.adapters.nats.leases import LEASE_S
+from covey.core.delivery import DeliveryState
+from tests.chaos.nats_consumer import consumer, said
+from tests.chaos.nats_faults import (
+    all_nodes_are_long_gone,
+    all_nodes_die,
+    the_leader_dies,
+    the_leader_is_cut_off,
+)
+from tests.chaos.nats_storm import storm
+from tests.nats.machines import NoNamespaces
+from tests.nats.partition import in_a_network_of_its_own
+from tests.nats.servers import one_node
+
+pytestmark = pytest.mark.chaos
+
+
+@pytest.mark.timeout(900)
+def test_twenty_dead_leaders_lose_double_and_confuse_nothing() -> None:
+    storm(the_leader_dies, 20)
+
+
+@pytest.mark.timeout(600)
+def test_a_cluster_that_is_down_and_comes_back_has_everything() -> None:
+    storm(all_nodes_die, 5)
+
+
+@pytest.mark.timeout(600)
+def test_a_cluster_that_was_long_gone_finds_everybody_alive() -> None:
+    storm(all_nodes_are_long_gone, 1)
+
+
+@pytest.mark.timeout(600)
+def test_a_leader_that_was_cut_off_takes_nothing_back() -> None:
+    storm(the_leader_is_cut_off, 8)
+
+
+@pytest.mark.timeout(900)
+def test_a_leader_that_loses_the_others_and_keeps_its_clients_takes_nothing_back() -> None:
+    try:
+        in_a_network_of_its_own("-m", "tests.chaos.nats_faults", "5", limit_s=840)
+    except NoNamespaces as error:
+        pytest.skip(f"network namespaces can't be made: {error}")
+
+
+@pytest.mark.timeout(240)
+async def test_what_a_consumer_held_that_died_on_another_machine_comes_back(tmp_path: Path) -> None:
+    with one_node(tmp_path / "server") as server:
+        here, there = (f"{server.url}/far?cache={tmp_path / machine}" for machine in ("here", "there"))
+        async with covey.open(there) as space:
+            ann = await space.join("ann")
+            with consumer("hold", here) as first:
+                # Its session has to be there, so that the message goes to it.
+                assert json.loads(said(first)) == {"offered": [], "task": None}
+                asked = await ann.send("bob", "is it there?", kind="request", scope="scope")
+                (copy,) = asked.delivered
+                assert copy.inbox.startswith("session:"), copy
+                first.kill()
+                first.wait()
+            bob = await space.join("bob")
+            delivery = await bob.inbox.next(3 * LEASE_S)
+            assert delivery is not None
+            assert delivery.id == asked.message_id
+            await delivery.reply("yes", close=True)
+            (copy,) = (await space.receipt(asked.message_id)).deliveries
+            assert copy.state is DeliveryState.HANDLED
+            assert await space.services.audit.check() == []

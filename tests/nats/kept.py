@@ -1,0 +1,17 @@
+"""Publishing to an inbox once there is a stream that keeps it."""
+
+import asyncio
+
+from nats.aio.client import Client
+from nats.errors import NoRespondersError
+
+
+async def until_kept(broker: Client, goal: str, payload: bytes) -> None:
+    """Publish something to an inbox until the stream has it."""
+    while True:
+        try:
+            acknowledged = await broker.request(f"agent.inbox.{goal}", payload, timeout=1)
+            assert b"AGENT_INBOX" in acknowledged.data
+            return
+        except (NoRespondersError, TimeoutError):
+            await asyncio.sleep(0.05)

@@ -1,0 +1,45 @@
+"""What lives on a NATS server, opened by a place and a folder; worker processes open it in the same way."""
+
+import sys
+from hashlib import sha256
+
+from covey.adapters.nats.leases import LEASE_S, Leases
+from covey.adapters.nats.link import Link
+from covey.adapters.nats.liveness import NatsLiveness
+from covey.adapters.nats.settings import nats_settings
+from covey.adapters.system.liveness import SystemLiveness
+from tests.contracts.elsewhere import LivenessElsewhere, serve
+
+
+def link_to(place: str) -> Link:
+    return Link(nats_settings(place, {"limit": "10"}, {})).share()
+
+
+class OpenedLiveness(NatsLiveness):
+    """Liveness with a link of its own. A folder stands for a machine."""
+
+    def __init__(self, place: str, folder: str, lease_s: str = str(LEASE_S), *, waits: bool = True) -> None:
+        self.link = link_to(place)
+        machine = sha256(folder.encode()).hexdigest()[:16]
+        super().__init__(
+            SystemLiveness(folder), Leases(self.link, int(lease_s), waits=waits), machine, self.link.account.principal
+        )
+
+    def close(self) -> None:
+        super().close()
+        self.link.release()
+
+
+def open_liveness(argument: str) -> OpenedLiveness:
+    """Open liveness by `PLACE FOLDER [SECONDS OF A LEASE]`."""
+    return OpenedLiveness(*argument.split(" "))
+
+
+class LivenessOfAnotherProcess(LivenessElsewhere):
+    """`NatsLiveness` of a child process, which ends when this is closed."""
+
+    module = __name__
+
+
+if __name__ == "__main__":
+    serve(open_liveness(sys.argv[1]))

@@ -1,0 +1,148 @@
+"""The contract of blobs on the object store of a NATS server."""
+
+import asyncio
+import base64
+from collections.abc import Callable, Generator
+from contextlib import closing
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from nats.aio.client import Client
+
+from covey.adapters.blobfiles.blobs import BlobFiles
+from covey.adapters.nats.api import ask, publish
+from covey.adapters.nats.blobs import NatsBlobs
+from covey.adapters.nats.bulk import CHUNK, Bulk, Entry
+from covey.adapters.nats.leases import Leases
+from covey.adapters.nats.link import Link
+from covey.adapters.nats.marks import own
+from covey.core.drive import finish
+from covey.core.nats_names import bulk_bucket, bulk_stream
+from covey.testing.contracts import BlobsContract, BlobUpkeepContract
+from tests.nats.spaces import link_to
+
+
+@pytest.fixture
+def link(place: str) -> Generator[Link]:
+    link = link_to(place)
+    yield link
+    link.release()
+
+
+def opened(link: Link, folder: Path) -> NatsBlobs:
+    return NatsBlobs(link, Leases(link), BlobFiles(str(folder)))
+
+
+@pytest.fixture
+def blobs(link: Link, tmp_path: Path) -> Generator[NatsBlobs]:
+    leases = Leases(link)
+    with closing(leases):
+        yield NatsBlobs(link, leases, BlobFiles(str(tmp_path)))
+
+
+@pytest.fixture
+def spoil_blob(link: Link, tmp_path: Path) -> Callable[[str], None]:
+    """Change the bytes on the server, and lose those that are here."""
+
+    async def change(client: Client, digest: str) -> None:
+        space = link.settings.space
+        entry = await Bulk(client, link.settings).entry(f"blob/{digest}")
+        assert entry is not None
+        subject = f"$O.{bulk_bucket(space)}.C.{entry.about['nuid']}"
+        await ask(client, f"STREAM.PURGE.{bulk_stream(space)}", {"filter": subject}, 5)
+        await publish(client, subject, b"spoilt", own(bulk_stream(space)), 5)
+
+    def spoil(digest: str) -> None:
+        link.call(lambda client: change(client, digest), 10)
+        (tmp_path / "blobs" / digest[:2] / digest[2:]).unlink()
+
+    return spoil
+
+
+@pytest.fixture
+def age_blob(link: Link) -> Callable[[str], None]:
+    async def change(client: Client, digest: str) -> None:
+        entry = await Bulk(client, link.settings).entry(f"blob/{digest}")
+        assert entry is not None
+        yesterday = (datetime.now(UTC) - timedelta(days=1)).isoformat()
+        await AgedBulk(client, link.settings).write(entry, yesterday)
+
+    return lambda digest: link.call(lambda client: change(client, digest), 10)
+
+
+class AgedBulk(Bulk):
+    async def write(self, entry: Entry, at: str) -> None:
+        await self._write_about({**entry.about, "mtime": at}, None)
+
+
+class TestBlobs(BlobsContract): ...
+
+
+class TestBlobUpkeep(BlobUpkeepContract): ...
+
+
+async def test_another_machine_gets_what_was_put_on_this_one(place: str, blobs: NatsBlobs, tmp_path: Path) -> None:
+    digest = await blobs.put(b"from here" * 100_000)
+    link = link_to(place)
+    other = opened(link, tmp_path / "there")
+    assert await other.has(digest)
+    assert await other.get(digest) == b"from here" * 100_000
+    link.release()
+    assert await other.get(digest) == b"from here" * 100_000, "its own copy needs no server"
+
+
+def test_a_content_is_put_and_got_as_a_file(link: Link, tmp_path: Path) -> None:
+    content = bytes(range(256)) * (CHUNK // 256 * 100 + 1)
+    (tmp_path / "in").write_bytes(content)
+
+    async def both(client: Client) -> bool:
+        bulk = Bulk(client, link.settings)
+        await bulk.make()
+        await bulk.put_file("snapshot/1", str(tmp_path / "in"))
+        await bulk.put_file("snapshot/1", str(tmp_path / "in"))
+        return await bulk.get_file("snapshot/1", str(tmp_path / "out"))
+
+    assert link.call(both, 30)
+    assert (tmp_path / "out").read_bytes() == content
+
+
+def test_what_the_server_copied_from_another_stream_is_not_there(link: Link) -> None:
+    async def forge(client: Client) -> bytes | None:
+        bulk, other = Bulk(client, link.settings), Bulk(client, link.settings, "other")
+        await bulk.make()
+        await other.make()
+        await other.put("snapshot", b"forged")
+        entry = await other.entry("snapshot")
+        assert entry is not None
+        meta = f"M.{base64.urlsafe_b64encode(b'snapshot').decode()}"
+        for subject in (f"C.{entry.about['nuid']}", meta):
+            target = f"$O.{bulk_bucket(link.settings.space)}.{subject}"
+            await client.publish(f"$JS.API.DIRECT.GET.OBJ_other.$O.other.{subject}", b"", reply=target)
+        await bulk.put("after", b"it")
+        return await bulk.get("snapshot")
+
+    assert link.call(forge, 30) is None
+
+
+def test_nothing_is_removed_while_another_machine_holds(
+    place: str, blobs: NatsBlobs, tmp_path: Path, age_blob: Callable[[str], None]
+) -> None:
+    digest = finish(blobs.put(b"held elsewhere"))
+    age_blob(digest)
+    link = link_to(place)
+    leases = Leases(link)
+    with closing(leases), NatsBlobs(link, leases, BlobFiles(str(tmp_path / "there"))).hold():
+        assert not finish(blobs.remove(digest))
+    assert finish(blobs.remove(digest))
+    link.release()
+
+
+async def test_many_put_the_same_at_once(link: Link, blobs: NatsBlobs) -> None:
+    def put(n: int) -> str:
+        return finish(blobs.put(b"x" * 300_000 if n % 2 else b"y"))
+
+    digests = await asyncio.gather(*(asyncio.to_thread(put, n) for n in range(8)))
+    assert len(set(digests)) == 2
+    for digest in set(digests):
+        assert len(await blobs.get(digest)) in (1, 300_000)

@@ -1,0 +1,222 @@
+"""Connecting to real servers: what works, and what each failure says."""
+
+import asyncio
+import socket
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from nats.aio.client import Client
+from nats.errors import Error
+from nats.js.errors import APIError
+
+from covey.adapters.nats.account import MAX_APART_S, Account, account_of
+from covey.adapters.nats.api import ask, publish
+from covey.adapters.nats.connecting import connected
+from covey.adapters.nats.faults import explained
+from covey.adapters.nats.keys import new_key
+from covey.adapters.nats.settings import NatsSettings, nats_settings
+from covey.core.errors import (
+    ClocksApart,
+    CoveyError,
+    NatsNoJetStream,
+    NatsPayloadSmall,
+    NatsRefused,
+    NatsStorageFull,
+    NatsUnreachable,
+    NatsUntrusted,
+)
+from tests.nats.certificates import tls_files
+from tests.nats.servers import NatsServer, free_address, one_node, three_nodes
+
+PASSWORD = "correct-h0rse"
+
+
+def settings_of(server: NatsServer, login: str = "", *, is_tls: bool = False, **options: str) -> NatsSettings:
+    return nats_settings(f"{login}{server.address}/team", {"limit": "5", **options}, {}, is_tls=is_tls)
+
+
+async def visit(settings: NatsSettings) -> Account:
+    """Connect, ask who one is, and leave."""
+    client = await connected(settings)
+    try:
+        return await account_of(client, settings)
+    finally:
+        await client.close()
+
+
+async def failure(settings: NatsSettings) -> CoveyError:
+    """Return the error of a visit; it has to show no secret and to say what to do."""
+    with pytest.raises(CoveyError) as error:
+        await visit(settings)
+    assert PASSWORD not in f"{error.value} {error.value.details}"
+    assert error.value.advice
+    return error.value
+
+
+async def test_one_node_lets_anyone_in(tmp_path: Path) -> None:
+    with one_node(tmp_path) as server:
+        account = await visit(settings_of(server))
+    assert account.principal == "_"
+    assert abs(account.apart_s) < 1
+    assert account.max_payload == 1024 * 1024
+
+
+async def test_where_nobody_listens_no_server_answers() -> None:
+    settings = nats_settings(f"me:{PASSWORD}@{free_address()}/team", {"limit": "5"}, {})
+    assert isinstance(await failure(settings), NatsUnreachable)
+
+
+async def test_a_server_that_says_nothing_is_unreachable_at_the_limit() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        host, port = silent.getsockname()
+        error = await failure(nats_settings(f"{host}:{port}/team", {"limit": "0.5"}, {}))
+    assert isinstance(error, NatsUnreachable)
+
+
+async def test_the_other_servers_of_a_url_are_tried(tmp_path: Path) -> None:
+    with one_node(tmp_path) as server:
+        settings = nats_settings(f"{free_address()},{server.address}/team", {}, {})
+        assert (await visit(settings)).principal == "_"
+
+
+async def test_a_server_without_jetstream_is_named_as_such(tmp_path: Path) -> None:
+    server = NatsServer(tmp_path, {})
+    try:
+        server.start()
+        assert isinstance(await failure(settings_of(server)), NatsNoJetStream)
+    finally:
+        server.stop()
+
+
+USERS = {"authorization": {"users": [{"user": "me", "password": PASSWORD}]}}
+TOKEN = {"authorization": {"token": PASSWORD}}
+
+
+@pytest.mark.parametrize(("config", "login"), [(USERS, f"me:{PASSWORD}@"), (TOKEN, f"{PASSWORD}@")])
+async def test_the_right_credentials_are_taken_and_others_refused(
+    tmp_path: Path, config: Mapping[str, object], login: str
+) -> None:
+    with one_node(tmp_path, config) as server:
+        assert (await visit(settings_of(server, login))).principal == "_"
+        for wrong in (login.replace("rse", "rs"), ""):
+            assert isinstance(await failure(settings_of(server, wrong)), NatsRefused)
+
+
+async def test_a_key_that_the_server_knows_is_taken_and_others_refused(tmp_path: Path) -> None:
+    key, other = new_key(), new_key()
+    (tmp_path / "key").write_text(key.seed)
+    (tmp_path / "other").write_text(other.seed)
+    with one_node(tmp_path, {"authorization": {"users": [{"nkey": key.public}]}}) as server:
+        assert (await visit(settings_of(server, nkey=str(tmp_path / "key")))).principal == "_"
+        refused = await failure(settings_of(server, nkey=str(tmp_path / "other")))
+    assert isinstance(refused, NatsRefused)
+    assert other.seed not in f"{refused} {refused.details}"
+
+
+async def test_a_secure_server_is_reached_with_its_authority_and_not_without(tmp_path: Path) -> None:
+    files = tls_files(tmp_path / "tls")
+    with one_node(tmp_path, files.server()) as server:
+        await visit(settings_of(server, is_tls=True, tls_ca=str(files.ca)))
+        assert isinstance(await failure(settings_of(server, is_tls=True)), NatsUntrusted)
+
+
+async def test_a_server_may_want_the_certificate_of_its_client(tmp_path: Path) -> None:
+    files = tls_files(tmp_path / "tls")
+    with one_node(tmp_path, files.server(verify=True)) as server:
+        await visit(
+            settings_of(server, tls_ca=str(files.ca), tls_cert=str(files.client_cert), tls_key=str(files.client_key))
+        )
+        error = await failure(settings_of(server, tls_ca=str(files.ca)))
+    assert isinstance(error, NatsUntrusted | NatsUnreachable)
+
+
+async def test_a_password_is_not_given_away_in_plain_text_where_tls_was_asked_for(tmp_path: Path) -> None:
+    with one_node(tmp_path, {**USERS, "trace": True, "debug": True}) as server:
+        error = await failure(settings_of(server, f"me:{PASSWORD}@", is_tls=True))
+        assert "CONNECT" not in server.log
+    assert isinstance(error, NatsUntrusted)
+
+
+async def test_a_server_with_small_messages_is_refused(tmp_path: Path) -> None:
+    with one_node(tmp_path, {"max_payload": 65536}) as server:
+        error = await failure(settings_of(server))
+    assert isinstance(error, NatsPayloadSmall)
+    assert error.details["size"] == 65536
+
+
+@pytest.mark.parametrize("apart_s", [-MAX_APART_S - 5, MAX_APART_S + 5])
+async def test_clocks_that_are_apart_are_an_error(tmp_path: Path, apart_s: float) -> None:
+    with one_node(tmp_path) as server:
+        settings = settings_of(server)
+        client = await connected(settings)
+        with pytest.raises(ClocksApart) as error:
+            await account_of(client, settings, lambda: datetime.now(UTC) + timedelta(seconds=apart_s))
+        await client.close()
+    assert error.value.details["seconds"] == pytest.approx(apart_s, abs=2)
+
+
+async def make_stream(client: Client, name: str, replicas: int = 1) -> None:
+    await ask(client, f"STREAM.CREATE.{name}", {"name": name, "subjects": [name], "num_replicas": replicas}, 5)
+
+
+async def fill(client: Client) -> None:
+    for _ in range(20):
+        await publish(client, "room", b"x" * 200_000, None, 5)
+
+
+async def test_too_little_storage_says_so(tmp_path: Path) -> None:
+    with one_node(tmp_path, max_file_store=1 << 20) as server:
+        settings = settings_of(server)
+        client = await connected(settings)
+        await make_stream(client, "room")
+        with pytest.raises(APIError) as error:
+            await fill(client)
+        await client.close()
+    assert isinstance(explained(error.value, settings), NatsStorageFull)
+
+
+async def test_more_replicas_than_servers_are_invalid(tmp_path: Path) -> None:
+    with one_node(tmp_path) as server:
+        settings = settings_of(server, replicas="3")
+        client = await connected(settings)
+        with pytest.raises(APIError) as error:
+            await make_stream(client, "r", 3)
+        await client.close()
+    found = explained(error.value, settings)
+    assert found.code == "invalid"
+    assert found.details["what"] == "replicas"
+
+
+async def test_a_connection_comes_back_after_its_server(tmp_path: Path) -> None:
+    back = asyncio.Event()
+
+    async def reconnected() -> None:
+        back.set()
+
+    with one_node(tmp_path) as server:
+        client: Client = await connected(settings_of(server), reconnected_cb=reconnected)
+        server.kill()
+        server.start()
+        await asyncio.wait_for(back.wait(), 10)
+        assert (await account_of(client, settings_of(server))).principal == "_"
+        await client.close()
+
+
+async def test_three_nodes_are_one_server_that_outlives_its_leader(tmp_path: Path) -> None:
+    with three_nodes(tmp_path) as cluster:
+        settings = nats_settings(f"{cluster.url.removeprefix('nats://')}/team", {}, {})
+        client = await connected(settings)
+        await make_stream(client, "three", 3)
+        first = await publish(client, "three", b"1", None, 5)
+        cluster.leader_of("three").kill()
+        again = None
+        async with asyncio.timeout(30):
+            while again is None:
+                try:
+                    again = await publish(client, "three", b"2", {"Nats-Msg-Id": "2"}, 2)
+                except (Error, TimeoutError):
+                    await asyncio.sleep(0.1)
+        assert again == first + 1
+        await client.close()

@@ -1,0 +1,126 @@
+"""What `accepted` survives on a server, as it is declared and as the doctor says it."""
+
+import json
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+
+import covey
+from covey.ports.store import Survives
+from covey.surfaces.cli.main import main
+from tests.nats.servers import Cluster, NatsServer, free_address, one_node, three_nodes
+
+
+class Patient:
+    """A space on a server, and the doctor's word about it."""
+
+    def __init__(self, url: str, capsys: pytest.CaptureFixture[str]) -> None:
+        self.url = url
+        self._capsys = capsys
+
+    def covey(self, *words: str) -> Any:
+        main(["--store", self.url, *words, "--json"])
+        return json.loads(self._capsys.readouterr().out)
+
+    def found(self) -> Sequence[str]:
+        return [finding["code"] for finding in self.covey("doctor", "--quick")["findings"]]
+
+
+async def declared(url: str) -> Survives:
+    async with covey.open(url) as space:
+        await space.join("coder")
+        assert space._ports is not None  # pyright: ignore[reportPrivateUsage] # only adapters are asked for it
+        return space._ports.store.capabilities.survives  # pyright: ignore[reportPrivateUsage] # as above
+
+
+def place(server: NatsServer, tmp_path: Path, more: str = "") -> str:
+    return f"nats://{server.address}/team?cache={tmp_path / 'cache'}{more}"
+
+
+@pytest.mark.parametrize(
+    ("settings", "monitored", "survived", "found"),
+    [
+        ({}, False, Survives.PROCESS, ["server-may-lose-newest"]),
+        ({}, True, Survives.PROCESS, ["server-may-lose-newest"]),
+        ({"sync_interval": "10s"}, True, Survives.PROCESS, ["server-may-lose-newest"]),
+        ({"sync_interval": "always"}, False, Survives.PROCESS, ["server-may-lose-newest"]),
+        ({"sync_interval": "always"}, True, Survives.MACHINE, []),
+    ],
+)
+async def test_one_node_is_as_sure_as_its_monitor_says(
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    settings: dict[str, Any],
+    monitored: bool,
+    survived: Survives,
+    found: list[str],
+) -> None:
+    with one_node(tmp_path / "server", None, include="", **settings) as server:
+        url = place(server, tmp_path, f"&monitor={server.monitor}" if monitored else "")
+        assert await declared(url) is survived
+        assert Patient(url, capsys).found() == found
+
+
+def test_the_finding_says_what_it_means_and_what_to_do(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with one_node(tmp_path / "server", sync_interval="7s") as server:
+        patient = Patient(place(server, tmp_path, f"&monitor={server.monitor}"), capsys)
+        patient.covey("send", "hi", "--from", "a", "--to", "b", "--register")
+        (finding,) = patient.covey("doctor", "--quick")["findings"]
+    assert "syncs every 7 s" in finding["what"]
+    assert "sync_interval: always" in finding["advice"]
+
+
+def test_a_monitor_that_is_not_there_promises_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with one_node(tmp_path / "server", sync_interval="always") as server:
+        patient = Patient(place(server, tmp_path, f"&monitor=http://{free_address()}"), capsys)
+        patient.covey("send", "hi", "--from", "a", "--to", "b", "--register")
+        assert patient.found() == ["server-may-lose-newest"]
+
+
+def test_a_server_that_is_gone_is_not_examined(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    patient = Patient(f"nats://{free_address()}/team?cache={tmp_path}&limit=1", capsys)
+    document = patient.covey("doctor", "--quick")
+    assert document["healthy"] is False
+    assert {finding["code"] for finding in document["findings"]} == {"not-examined"}
+    assert "no NATS server answers" in document["findings"][0]["what"]
+
+
+def test_room_that_runs_out_is_found(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    limits = {"accounts": {"A": {"jetstream": {"max_file": 400_000}, "users": [{"user": "u", "password": "p"}]}}}
+    with one_node(tmp_path / "server", limits, sync_interval="always") as server:
+        url = f"nats://u:p@{server.address}/team?cache={tmp_path / 'cache'}&monitor={server.monitor}"
+        patient = Patient(url, capsys)
+        chance = Random(1)
+        for _ in range(2):
+            patient.covey("send", chance.randbytes(150_000).hex(), "--from", "a", "--to", "b", "--register")
+        assert patient.found() == ["server-room-short"]
+
+
+async def test_three_nodes_outlive_the_loss_of_one(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with three_nodes(tmp_path / "server") as cluster:
+        whole: Cluster = cluster
+        url = f"{whole.url}/team?cache={tmp_path / 'cache'}"
+        assert await declared(url) is Survives.NODE
+        patient = Patient(url, capsys)
+        assert patient.found() == []
+        single = Patient(f"{whole.url}/alone?replicas=1&cache={tmp_path / 'alone'}", capsys)
+        single.covey("send", "hi", "--from", "a", "--to", "b", "--register")
+        assert single.found() == ["server-may-lose-newest", "server-few-copies"]
+
+
+@pytest.mark.chaos
+async def test_a_node_that_is_away_is_found(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with three_nodes(tmp_path / "server") as cluster:
+        whole: Cluster = cluster
+        url = f"{whole.url}/team?cache={tmp_path / 'cache'}"
+        assert await declared(url) is Survives.NODE
+        patient = Patient(url, capsys)
+        leader = whole.leader_of("covey_team")
+        next(node for node in whole.nodes if node is not leader).kill()
+        end = time.monotonic() + 40
+        while "server-copy-behind" not in (found := patient.found()):
+            assert time.monotonic() < end, found

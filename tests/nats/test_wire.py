@@ -1,0 +1,218 @@
+"""The peers' wire: programs that know only agent.inbox.<uuid> and its payload talk with sessions of a space."""
+
+import asyncio
+import json
+import logging
+import subprocess
+import sys
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from nats.aio.client import Client
+
+import covey
+from covey.adapters.nats.api import subscribed
+from covey.core.identity import Grade
+from covey.core.ids import parse_session_id
+from covey.core.peers import MAX_BODY_BYTES, inbox_subject
+from covey.surfaces.python.inbox import Delivery
+from covey.surfaces.python.member import Member
+from tests.nats.kept import until_kept
+from tests.nats.servers import NatsServer
+
+LIMIT_S = 20.0
+PLAIN = Path(__file__).parent / "plain_peer.py"
+SENT_AT = "2026-04-30T14:00:00+00:00"
+
+
+@pytest.fixture
+def url(place: str, tmp_path: Path) -> str:
+    return f"nats://{place}?cache={tmp_path / 'here'}"
+
+
+@asynccontextmanager
+async def plain(server: NatsServer) -> AsyncGenerator[Client]:
+    """A connection of a program that knows nothing of us."""
+    client = Client()
+    await client.connect(server.url)
+    try:
+        yield client
+    finally:
+        await client.close()
+
+
+def payload(**fields: Any) -> bytes:
+    known = {"from_agent_id": "alien", "from_goal_id": str(uuid4()), "to_agent_id": "coder", "body": "hello"}
+    return json.dumps({**known, "sent_at": SENT_AT, **fields}).encode()
+
+
+async def first(member: Member) -> Delivery:
+    delivery = await member.inbox.next(LIMIT_S)
+    assert delivery is not None
+    return delivery
+
+
+@pytest.mark.requirement("peers.wire.subject", "peers.wire.payload")
+async def test_a_plain_program_writes_to_a_live_session_and_hears_the_answer(server: NatsServer, url: str) -> None:
+    async with covey.open(url) as space:
+        me = await space.join("coder")
+        process = await asyncio.create_subprocess_exec(
+            sys.executable, str(PLAIN), server.url, "alien", me.session.id, "ready for handoff", stdout=subprocess.PIPE
+        )
+        delivery = await first(me)
+        assert delivery.text == "ready for handoff"
+        assert (delivery.sender.agent, delivery.sender.grade) == ("alien", Grade.CLAIMED)
+        toolbox = me.tools("peers")
+        said = json.loads(
+            (await toolbox.call("send_to_peer", {"to": delivery.sender.session, "message": "got it"})).text
+        )
+        assert said == {"delivered_to": [delivery.sender.session], "unreachable_reasons": []}
+        out, _ = await asyncio.wait_for(process.communicate(), LIMIT_S)
+    heard = json.loads(out)
+    assert (heard["from_agent_id"], heard["body"]) == ("coder", "got it")
+    assert heard["from_goal_id"] == me.session.id
+    assert heard["sent_at"].endswith("+00:00")
+    assert "correlation_id" not in heard
+
+
+def test_the_plain_program_knows_nothing_of_us() -> None:
+    lines = [line for line in PLAIN.read_text().splitlines() if line.strip()]
+    assert len(lines) <= 10
+    assert "covey" not in PLAIN.read_text().lower()
+
+
+@pytest.mark.requirement("peers.wire.correlation")
+async def test_a_correlation_id_travels_both_ways_and_only_where_there_is_one(server: NatsServer, url: str) -> None:
+    correlation, goal = str(uuid4()), str(uuid4())
+    async with covey.open(url) as space, plain(server) as broker:
+        me = await space.join("coder")
+        heard = await subscribed(broker, inbox_subject(parse_session_id(goal)))
+        await broker.flush()
+        await broker.publish(f"agent.inbox.{me.session.id}", payload(correlation_id=correlation, from_goal_id=goal))
+        delivery = await first(me)
+        assert delivery.message.correlation_id == correlation
+        tools = me.tools("peers")
+        await tools.call("send_to_peer", {"to": goal, "message": "yes", "correlation_id": correlation})
+        await tools.call("send_to_peer", {"to": goal, "message": "no"})
+        told = [json.loads((await heard.next_msg(LIMIT_S)).data) for _ in range(2)]
+    assert told[0]["correlation_id"] == correlation
+    assert "correlation_id" not in told[1]
+
+
+GARBAGE = [
+    ("agent.inbox.x", payload()),
+    ("agent.inbox.{goal}.more", payload()),
+    ("agent.inbox", b"{}"),
+    ("agent.inbox.{goal}", b""),
+    ("agent.inbox.{goal}", b"\xff\xfe"),
+    ("agent.inbox.{goal}", b"[" * 100_000),
+    ("agent.inbox.{goal}", b'"text"'),
+    ("agent.inbox.{goal}", b"{}"),
+    ("agent.inbox.{goal}", payload(body="")),
+    ("agent.inbox.{goal}", payload(body=7)),
+    ("agent.inbox.{goal}", payload(body="\ud800")),
+    ("agent.inbox.{goal}", payload(body="x" * (MAX_BODY_BYTES + 1))),
+    ("agent.inbox.{goal}", payload(from_agent_id="no such name")),
+    ("agent.inbox.{goal}", payload(from_agent_id=None)),
+    ("agent.inbox.{goal}", payload(from_goal_id="me")),
+    ("agent.inbox.{goal}", payload(sent_at="yesterday")),
+    ("agent.inbox.{goal}", payload(sent_at="2026-04-30T14:00:00")),
+    ("agent.inbox.{goal}", payload(correlation_id="7")),
+    ("agent.inbox.{goal}", payload(to_agent_id=None)),
+    ("agent.inbox.{goal}", payload(from_agent_id="operator")),
+]
+
+
+@pytest.mark.requirement("peers.receive.garbage")
+async def test_garbage_is_dropped_with_a_debug_line_and_the_receiver_goes_on(
+    server: NatsServer, url: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.DEBUG, "covey")
+    async with covey.open(url) as space, plain(server) as broker:
+        me = await space.join("coder")
+        for subject, data in GARBAGE:
+            await broker.publish(subject.format(goal=me.session.id), data)
+        await broker.publish(f"agent.inbox.{me.session.id}", payload(body="good", unknown={"field": [1]}))
+        assert (await first(me)).text == "good"
+        assert len(await me.inbox.peek()) == 1
+    lines = [record for record in caplog.records if record.name == "covey"]
+    # `agent.inbox` alone is no inbox: nobody listens there.
+    assert len([line for line in lines if line.levelno == logging.DEBUG]) == len(GARBAGE) - 1
+    assert not [line for line in lines if line.levelno > logging.DEBUG]
+
+
+@pytest.mark.requirement("peers.receive.on-demand")
+async def test_what_was_sent_before_a_session_joined_is_there_when_it_does(server: NatsServer, url: str) -> None:
+    goal = str(uuid4())
+    async with plain(server) as broker:
+        await broker.publish(f"agent.inbox.{uuid4()}", payload(body="for somebody else"))
+        async with covey.open(url) as space:
+            await space.join("coder")  # so that there is a stream
+            await asyncio.wait_for(until_kept(broker, goal, payload(body="early")), LIMIT_S)
+            late = await space.join("coder", session_id=goal)
+            assert (await first(late)).text == "early"
+
+
+async def test_several_programs_of_a_space_take_in_what_comes_once(server: NatsServer, url: str, place: str) -> None:
+    other = f"nats://{place}?cache={Path(url.partition('cache=')[2]).parent / 'there'}"
+    async with covey.open(url) as one, covey.open(other) as two, plain(server) as broker:
+        me = await one.join("coder")
+        also = await two.join("critic")
+        for n in range(20):
+            await broker.publish(f"agent.inbox.{(me, also)[n % 2].session.id}", payload(body=str(n)))
+        await until(me, "18")
+        await until(also, "19")
+        assert one.services.bridge is not None
+        assert two.services.bridge is not None
+        assert [*await one.services.bridge.carry(), *await two.services.bridge.carry()] == []
+        assert [delivery.text for delivery in await me.inbox.peek()] == [str(n) for n in range(0, 20, 2)]
+        assert [delivery.text for delivery in await also.inbox.peek()] == [str(n) for n in range(1, 20, 2)]
+
+
+async def until(member: Member, text: str) -> None:
+    """Return when a message has arrived."""
+    async with asyncio.timeout(LIMIT_S):
+        async for delivery in member.inbox:
+            if delivery.text == text:
+                return
+
+
+async def test_an_inbox_of_the_peers_policy_keeps_the_newest_64(server: NatsServer, url: str) -> None:
+    async with covey.open(url) as space, plain(server) as broker:
+        me = await space.join("coder", inbox_overflow="first-in-first-out")
+        for n in range(70):
+            await broker.publish(f"agent.inbox.{me.session.id}", payload(body=str(n)))
+        await broker.flush()
+        await until(me, "69")
+        texts = [delivery.text for delivery in await me.inbox.peek()]
+    assert len(texts) <= 64
+    assert texts[-1] == "69"
+
+
+async def test_the_rules_of_the_card_hold_for_foreign_programs(
+    server: NatsServer, url: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.DEBUG, "covey")
+    async with covey.open(url) as space, plain(server) as broker:
+        me = await space.join("coder", card={"allow_from": ["friend"]})
+        await broker.publish(f"agent.inbox.{me.session.id}", payload(body="no"))
+        await broker.publish(f"agent.inbox.{me.session.id}", payload(body="yes", from_agent_id="friend"))
+        assert (await first(me)).text == "yes"
+    assert "refused what alien sent" in caplog.text
+
+
+async def test_what_this_space_said_does_not_come_back(url: str) -> None:
+    goal = str(uuid4())
+    async with covey.open(url) as space:
+        me: Member = await space.join("coder")
+        await me.tools("peers").call("send_to_peer", {"to": goal, "message": "hello?"})
+        late = await space.join("coder", session_id=goal)
+        assert (await first(late)).text == "hello?"
+        bridge = space.services.bridge
+        assert bridge is not None
+        await bridge.carry()
+        assert len(await late.inbox.peek()) == 1
