@@ -32,12 +32,11 @@ class Verdict(NamedTuple):
         return (*self.lost, *self.twice, *self.disagreements, *self.troubles)
 
 
-def judge(folder: Path, *, is_over: bool) -> Verdict:
+def judge(diaries: Path, url: str, database: Path, *, is_over: bool) -> Verdict:
     """Judge a space, also one that is in use; `is_over` says that nobody uses it any more."""
     # What is written down now was acknowledged before the look that follows.
-    entries = list(read_diaries(folder / "diaries"))
-    path = folder / "covey.db"
-    ports = connect_inline(parse_store_url(f"sqlite:{path}"), ())
+    entries = list(read_diaries(diaries))
+    ports = connect_inline(parse_store_url(url), ())
     space = Services(ports)
     try:
         lost = list(finish(ports.store.read(lambda tx: _missing(tx, entries))))
@@ -48,7 +47,7 @@ def judge(folder: Path, *, is_over: bool) -> Verdict:
     finally:
         finish(ports.store.close())
     if is_over:
-        found.extend(integrity_check(path))
+        found.extend(integrity_check(database))
     return Verdict(
         accepted=sum(isinstance(entry, Sent) for entry in entries),
         done=sum(isinstance(entry, Done) for entry in entries),

@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from covey.core.diagnoses_folder import FOLDER_DIAGNOSES
 from covey.core.finding import Area, Diagnosis, Severity
 
 STORE_MISSING: Final = Diagnosis(
@@ -345,6 +346,7 @@ DIAGNOSES: Final = (
     RECORD_UNREADABLE,
     NOT_EXAMINED,
     WRONG_PERMISSIONS,
+    *FOLDER_DIAGNOSES,
     STALE_DOORBELL,
     RUNTIME_FOLDER_UNUSABLE,
     SEARCH_LAGGING,

@@ -20,6 +20,8 @@ class Area(StrEnum):
 
     STORE = "store"
     FILES = "files"
+    FOLDER = "folder"
+    """Which other programs share; only files stores have one."""
     WAKEUPS = "wake-ups"
     SEARCH = "search"
     BLOBS = "blobs"
@@ -76,3 +78,5 @@ class Examination(NamedTuple):
     findings: tuple[Finding, ...] = ()
     is_done: bool = True
     """False where the area was left out."""
+    notes: tuple[str, ...] = ()
+    """What somebody meant to be so, and others may wonder at: nothing is wrong."""

@@ -20,7 +20,7 @@ def environment(joined: Joined, url: StoreUrl) -> Mapping[str, str]:
 
 def whole(url: StoreUrl) -> StoreUrl:
     """Return where a space is in words that mean the same in every folder."""
-    if url.engine is not Engine.SQLITE:
+    if url.engine is Engine.MEMORY:
         return url
     return url._replace(place=os.path.abspath(os.path.expanduser(url.place)))  # noqa: PTH100, PTH111 - as in wiring
 

@@ -16,7 +16,7 @@ from typing import Final
 from covey.core.errors import Invalid
 from covey.core.parts import FilePart
 from covey.core.run import RunId
-from covey.core.store_url import Engine, StoreUrl
+from covey.core.store_url import StoreUrl
 from covey.surfaces.work.folders import PRIVATE, RunFolder, safe_name, write_private
 
 RUNS_FOLDER: Final = "runs"
@@ -27,8 +27,9 @@ class RunFolders:
     """All of them, beside the store; where there is no place beside it, in a folder that ends with this process."""
 
     def __init__(self, url: StoreUrl) -> None:
-        self._is_own = url.engine is Engine.MEMORY
-        self._root = None if self._is_own else Path(url.place).expanduser().absolute().parent / RUNS_FOLDER
+        file = url.file
+        self._is_own = file is None
+        self._root = None if file is None else Path(file).expanduser().absolute().parent / RUNS_FOLDER
 
     @property
     def root(self) -> Path:

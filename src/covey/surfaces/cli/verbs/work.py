@@ -9,7 +9,7 @@ from typing import Final
 from covey.core.errors import Invalid
 from covey.core.limits import TASK_ATTEMPTS
 from covey.core.names import parse_agent_name
-from covey.core.store_url import Engine, StoreUrl
+from covey.core.store_url import StoreUrl
 from covey.surfaces.cli.call import Call
 from covey.surfaces.cli.cards import card_with
 from covey.surfaces.cli.counts import positive
@@ -100,9 +100,9 @@ async def _work(url: StoreUrl, duty: Duty, shown: Shown) -> bool:
 
 def _folder(given: str | None, url: StoreUrl) -> Path:
     """Return where tasks have their folders: beside the store, unless it is said where."""
-    if url.engine is Engine.MEMORY:
+    if url.file is None:
         raise Invalid("store", str(url), "nobody else could hand it a task; use sqlite:PATH")
-    return Path(given).expanduser().absolute() if given else Path(url.place).parent / WORK_FOLDER
+    return Path(given).expanduser().absolute() if given else Path(url.file).parent / WORK_FOLDER
 
 
 def _limit(text: str | None) -> timedelta | None:
