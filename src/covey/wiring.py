@@ -4,17 +4,18 @@ import os
 from collections.abc import Callable, Collection, Sequence
 from typing import Literal, TextIO
 
+from covey import ports
 from covey.adapters.system.clock import SystemClock
 from covey.core.errors import ExtraMissing, Invalid
 from covey.core.ids import Topic
 from covey.core.late import late
-from covey.core.store_url import Engine, StoreUrl, parse_store_url
+from covey.core.store_url import STORE_FILE, STORE_FOLDER, Engine, StoreUrl, parse_store_url
 from covey.services.space import Ports
 
-STORE_FILE = "covey.db"
-STORE_FOLDER = ".covey"
 FILE_OPTIONS = ("cache", "creds", "nkey", "tls_ca", "tls_cert", "tls_key")
 """The options of a store URL that name files."""
+LAYOUT_FILE = "layout"
+"""Beside the store, where others share its folder."""
 
 
 def locate(url: str | None = None) -> StoreUrl:
@@ -26,7 +27,8 @@ def locate(url: str | None = None) -> StoreUrl:
     while True:
         candidate = os.path.join(folder, STORE_FOLDER, STORE_FILE)
         if os.path.exists(candidate):
-            return StoreUrl(Engine.SQLITE, candidate, {})
+            is_shared = os.path.exists(os.path.join(folder, STORE_FOLDER, LAYOUT_FILE))
+            return StoreUrl(Engine.FILES, folder, {}) if is_shared else StoreUrl(Engine.SQLITE, candidate, {})
         parent = os.path.dirname(folder)
         if parent == folder:
             return StoreUrl(Engine.SQLITE, os.path.join(os.path.expanduser("~"), STORE_FOLDER, STORE_FILE), {})
@@ -51,8 +53,9 @@ def connect(url: StoreUrl, roots: Sequence[str]) -> Ports:
 
     path = _path(url)
     folder = os.path.dirname(path)
+    layout = _prepared(url) if url.engine is Engine.FILES else None
     wakeups = DoorbellWakeups(path, runtime_folder(os.environ))
-    return Adapters(
+    adapters = Adapters(
         store=GroupCommit(path, ring=wakeups.ring, synchronous=_synchronous(url)),
         wakeups=wakeups,
         blobs=ThreadedBlobs(folder),
@@ -62,6 +65,46 @@ def connect(url: StoreUrl, roots: Sequence[str]) -> Ports:
         clock=SystemClock(),
         ids=SystemIds(),
     )
+    if layout is None:
+        return adapters
+    store, watching = _mirrored(url, adapters, layout)
+    return adapters._replace(store=store, wakeups=watching)
+
+
+def _mirrored(url: StoreUrl, beneath: Ports, layout: str) -> "tuple[ports.Store, ports.Wakeups]":
+    """Return a store that is mirrored in a folder, on a thread of its own, and wake-ups that hear when the folder
+    changes. A pass has a connection of its own: it never waits for those who wait for it."""
+    from covey.adapters.files.folder import FilesFolder
+    from covey.adapters.files.passes import ThreadedPasses
+    from covey.adapters.files.wakeups import WatchingWakeups
+    from covey.adapters.sqlite.store import SqliteStore
+    from covey.core.drive import finish
+    from covey.core.layout import Layout
+    from covey.services.mirror import Mirror
+    from covey.services.mirrored_store import MirroredStore
+    from covey.services.task_moves import Desk
+
+    folder = FilesFolder(_root(url), Layout(layout))
+    ledger = SqliteStore(_path(url), ring=beneath.wakeups.ring, synchronous=_synchronous(url))
+    mirror = Mirror(ledger, folder, beneath.clock, Desk(beneath.ids, beneath.liveness))
+
+    async def let_go() -> None:
+        await mirror.close()
+        await ledger.close()
+
+    passes = ThreadedPasses(mirror, lambda: finish(let_go()))
+    store = MirroredStore(beneath.store, folder, passes)
+    return store, WatchingWakeups(beneath.wakeups, folder, passes.run)
+
+
+def _prepared(url: StoreUrl) -> str:
+    """Return the layout of a folder that others share, which is made ready."""
+    from covey.adapters.files.ground import chosen, prepare
+
+    root = _root(url)
+    layout = chosen(root, url.options.get("layout"))
+    prepare(root, layout)
+    return layout
 
 
 def connect_inline(url: StoreUrl, roots: Sequence[str]) -> Ports:
@@ -84,12 +127,30 @@ class _Inline:
         self._folder = os.path.dirname(self._path)
         self._synchronous: Literal["full", "normal"] = _synchronous(url)
         self._roots = roots
+        self._url = url
 
     @late
     def store(self):
         from covey.adapters.sqlite.store import SqliteStore
 
-        return SqliteStore(self._path, ring=self._ring, synchronous=self._synchronous)
+        layout = _prepared(self._url) if self._url.engine is Engine.FILES else None
+        store = SqliteStore(self._path, ring=self._ring, synchronous=self._synchronous)
+        return store if layout is None else self._mirrored(store, layout)
+
+    def _mirrored(self, store: "ports.Store", layout: str):
+        from covey.adapters.files.folder import FilesFolder
+        from covey.core.layout import Layout
+        from covey.services.mirrored_store import MirroredStore, OwnPasses
+
+        folder = FilesFolder(_root(self._url), Layout(layout))
+
+        def mirror():
+            from covey.services.mirror import Mirror  # here because it takes time to load, and there may be no news
+            from covey.services.task_moves import Desk
+
+            return Mirror(store, folder, self.clock, Desk(self.ids, self.liveness))
+
+        return MirroredStore(store, folder, OwnPasses(folder, mirror))
 
     @late
     def wakeups(self):
@@ -162,7 +223,13 @@ def checkups_beneath(url: StoreUrl):
         server = ServerCheckup(parse_nats(url, os.environ))
         # A machine that has not used the space has nothing of it yet, and nothing is wrong with that.
         return (server, StoreCheckup(path), *here) if os.path.exists(path) else (server, *here)
-    return (StoreCheckup(path), *here)
+    if url.engine is not Engine.FILES:
+        return (StoreCheckup(path), *here)
+    from covey.adapters.files.checkup import MirrorCheckup
+    from covey.adapters.files.ground import chosen
+
+    root = _root(url)
+    return (StoreCheckup(path), *here, MirrorCheckup(root, chosen(root, url.options.get("layout"))))
 
 
 def checkups_beside(url: StoreUrl, ports: Ports):
@@ -187,6 +254,7 @@ def views(url: StoreUrl):
         _nats().fetch_all(url)
     from covey.adapters.sqlite.views import SqliteViews
 
+    _reconcile(url)
     return SqliteViews(_path(url))
 
 
@@ -220,6 +288,7 @@ def backup(url: StoreUrl):
         return Backup(SqliteSnapshots(path), TarArchives(), far_blobs, far_blobs, SystemClock())
     if not os.path.exists(path):
         raise Invalid("store", str(url), "there is no space to back up")
+    _reconcile(url)
     blobs = BlobFiles(os.path.dirname(path))
     return Backup(SqliteSnapshots(path), TarArchives(), blobs, blobs, SystemClock())
 
@@ -237,7 +306,27 @@ def restore(url: StoreUrl):
 
     path = _path(url)
     folder = os.path.dirname(path)
-    return Restore(TarArchives(), SqlitePlace(path), BlobFiles(folder), SystemLiveness(folder), SystemClock())
+    place = SqlitePlace(path)
+    if url.engine is Engine.FILES:
+        from covey.adapters.files.place import SharedPlace
+
+        _prepared(url)
+        place = SharedPlace(place, _root(url))
+    return Restore(TarArchives(), place, BlobFiles(folder), SystemLiveness(folder), SystemClock())
+
+
+def _reconcile(url: StoreUrl) -> None:
+    """Take in what others have done in a folder, before its ledger is copied as it is."""
+    if url.engine is not Engine.FILES or not os.path.exists(_path(url)):
+        return
+    from covey.core.drive import finish
+    from covey.services.history import History
+
+    inline = _Inline(url, ())
+    try:
+        finish(History(inline.store, inline.search).last())
+    finally:
+        finish(inline.close())
 
 
 def carriers(stream: TextIO):
@@ -260,6 +349,14 @@ def whole_file(file: str, *, replace: bool):
     return new(file, replace=replace)
 
 
+def mailboxes(root: str):
+    """Return the mailboxes in a folder, for programs that have no ledger, with a clock and what makes ids."""
+    from covey.adapters.files.mailboxes import Mailboxes
+    from covey.adapters.system.ids import SystemIds
+
+    return Mailboxes(root), SystemClock(), SystemIds()
+
+
 def launcher():
     """Return what runs programs. It is bound to the event loop on which it is first used, and has to be closed."""
     from covey.adapters.process.launcher import ProcessLauncher
@@ -269,7 +366,23 @@ def launcher():
 
 def _check_can_be_kept(url: StoreUrl) -> None:
     if url.engine is Engine.MEMORY:
-        raise Invalid("store", str(url), "it ends with its process; only sqlite:PATH can be backed up and restored")
+        raise Invalid(
+            "store", str(url), "it ends with its process; only a store in a file can be backed up and restored"
+        )
+
+
+def check_two_places(source: StoreUrl, target: StoreUrl) -> None:
+    """Raise Invalid where a space can't be moved from one to the other: there is none, or both are the same."""
+    for url in (source, target):
+        if url.engine is Engine.MEMORY:
+            raise Invalid("store", str(url), "it ends with this process; name a store that stays")
+    here = _path(source)
+    if os.path.realpath(here) == os.path.realpath(_path(target)):
+        raise Invalid("store", str(target), "it is the one that is to be moved")
+    if source.engine is Engine.NATS:
+        return  # what is there the server knows
+    if not os.path.exists(here) and not (source.engine is Engine.FILES and os.path.isdir(_root(source))):
+        raise Invalid("store", str(source), "there is no space to move")
 
 
 def salvage(url: StoreUrl, target: str, tell: Callable[[int, int | None], None]):
@@ -285,8 +398,8 @@ def salvage(url: StoreUrl, target: str, tell: Callable[[int, int | None], None])
 
 def everywhere(url: StoreUrl) -> StoreUrl:
     """Return where a space is in words that mean the same in every folder."""
-    if url.engine is Engine.SQLITE:
-        return url._replace(place=_path(url))
+    if url.engine in (Engine.SQLITE, Engine.FILES):
+        return url._replace(place=_root(url))
     files = {name: os.path.abspath(url.options[name]) for name in FILE_OPTIONS if name in url.options}
     return url._replace(options={**url.options, **files})
 
@@ -297,10 +410,16 @@ def home(url: StoreUrl) -> str:
 
 
 def _path(url: StoreUrl) -> str:
+    """Return the file of a ledger on this machine."""
     if url.engine is Engine.NATS:
         from covey.adapters.nats.places import replica_path
 
         return replica_path(url, os.environ)
+    return os.path.abspath(os.path.expanduser(url.file or ""))
+
+
+def _root(url: StoreUrl) -> str:
+    """Return what a URL names on this machine; for files: the folder that others share."""
     return os.path.abspath(os.path.expanduser(url.place))
 
 

@@ -1,7 +1,9 @@
-"""Exports and imports that are killed over and over: what is left each time, and what a rerun makes of it."""
+"""Exports, imports and moves that are killed over and over: what is left each time, and what a rerun makes of it."""
 
+import json
 import os
 import tempfile
+from collections.abc import Collection
 from pathlib import Path
 from random import Random, randrange
 
@@ -33,7 +35,24 @@ def killed_again_and_again(messages: int, kills: int) -> None:
         _fill(first, messages)
         expected = everything(first.views)
         file = _export(commands, folder, Random(seed), kills)
-        _import(commands, folder, file, Random(seed), kills, expected)
+        _take(commands, folder, ["import", str(file), "--store"], Random(seed), kills, expected)
+        finish(first.store.close())
+
+
+def moved_again_and_again(messages: int, kills: int, layout: str | None = None) -> None:
+    """Move a space, killing that `kills` times at random moments; fail where anything is lost, on either side. With a
+    layout it is moved to a folder that others share."""
+    seed = int(os.environ.get("COVEY_SEED") or randrange(2**32))
+    print(f"\nCOVEY_SEED={seed} repeats the choices of this run")
+    with tempfile.TemporaryDirectory(prefix="covey-move-") as name, interrupter() as commands:
+        folder = Path(name)
+        (folder / "first").mkdir()
+        first = in_sqlite(folder / "first" / "covey.db", BlobFiles(str(folder / "first")))
+        _fill(first, messages)
+        expected = everything(first.views)
+        words = ["move", f"sqlite:{folder / 'first' / 'covey.db'}"]
+        _take(commands, folder, words, Random(seed), kills, expected, layout)
+        check_equal(everything(first.views), expected, Everything._fields)
         finish(first.store.close())
 
 
@@ -69,15 +88,25 @@ def _export(commands: Interrupter, folder: Path, random: Random, kills: int) -> 
     return file
 
 
-def _import(commands: Interrupter, folder: Path, file: Path, random: Random, kills: int, expected: Everything) -> None:
-    """Kill imports until each has come to its end; at the end of each everything is there."""
+def _take(
+    commands: Interrupter,
+    folder: Path,
+    command: list[str],
+    random: Random,
+    kills: int,
+    expected: Everything,
+    layout: str | None = None,
+) -> None:
+    """Kill a command that takes a space to another store, which is its last word, until each has come to its end; at
+    the end of each everything is there."""
     killed = begun = targets = 0
-    whole = commands.run(["import", str(file), "--store", f"sqlite:{folder / 'whole' / 'covey.db'}"])
+    whole = commands.run([*command, _store(folder / "whole", layout)])
     assert whole.code == 0
-    while killed < kills:
+    while killed < kills or (not begun and killed < 5 * kills):
         targets += 1
-        path = folder / f"target{targets}" / "covey.db"
-        words = ["import", str(file), "--store", f"sqlite:{path}"]
+        target = folder / f"target{targets}"
+        path = target / ".covey" / "covey.db" if layout else target / "covey.db"
+        words = [*command, _store(target, layout)]
         ended = commands.run(words, random.uniform(0, whole.took_s * 0.9))
         for _ in range(KILLS_EACH):
             if ended.code != KILLED:
@@ -95,8 +124,22 @@ def _import(commands: Interrupter, folder: Path, file: Path, random: Random, kil
         parts = (part for filed in expected.messages for part in filed.message.parts)
         assert all(finish(blobs.has(part.digest)) for part in parts if isinstance(part, FilePart))
         finish(space.store.close())
-    print(f"{killed} imports into {targets} spaces were killed, {begun} in the middle; one takes {whole.took_s:.2f} s")
-    assert begun, "no import was killed in the middle"
+        if layout:
+            check_files(target, {filed.message.id for filed in expected.messages})
+    print(f"{killed} of {command[0]} to {targets} spaces were killed, {begun} midway; one takes {whole.took_s:.2f} s")
+    assert begun, f"no {command[0]} was killed in the middle"
+
+
+def _store(folder: Path, layout: str | None) -> str:
+    return f"files:{folder}?layout={layout}" if layout else f"sqlite:{folder / 'covey.db'}"
+
+
+def check_files(folder: Path, messages: Collection[str]) -> None:
+    """Fail where a message has no file that people can read, or two, or there is half of one."""
+    files = [path for path in folder.rglob("*.json") if path.name != "_registry.json"]
+    found = [json.loads(path.read_bytes())["id"] for path in files]
+    assert len(found) == len(messages)
+    assert set(found) == set(messages)
 
 
 def _has_begun(path: Path) -> bool:

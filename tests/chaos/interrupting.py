@@ -58,7 +58,7 @@ def interrupter() -> Generator[Interrupter]:
 
 def serve() -> None:
     """Obey until the input ends."""
-    for verb in ("export", "import", "prune", "backup", "restore"):
+    for verb in ("export", "import", "move", "prune", "backup", "restore"):
         __import__(f"covey.surfaces.cli.verbs.{VERBS[verb].module}")
     # Many small commits: more moments between two of them.
     transfer_import.BATCH = 40  # pyright: ignore[reportConstantRedefinition]  # what it is for

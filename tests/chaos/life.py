@@ -11,13 +11,12 @@ from covey.core.delivery import DeliveryState
 from covey.core.draft import Draft
 from covey.core.errors import AlreadyArchived, GateClosed, IllegalMove, MessagePruned, NotAnswered
 from covey.core.evidence import EvidenceGrade
-from covey.core.ids import MessageId, parked_inbox, session_inbox
+from covey.core.ids import MessageId, session_inbox
 from covey.core.message import Kind
 from covey.core.names import AgentName, Scope, Subject
 from covey.core.offer import Presentation
 from covey.core.parts import TextPart
 from covey.services.directory import Joined, JoinRequest
-from covey.services.looking import InboxFilter
 from covey.services.prune import Prune
 from covey.services.prune_survey import Wanted
 from covey.services.recipients import SendPolicy
@@ -57,7 +56,6 @@ class Life:
             (10, self._settle),
             (10, self._archive),
             (5, self._withdraw),
-            (4, self._claim),
             (3, self._judge),
             (3, self._live_on),
             (2, self._come_back),
@@ -120,11 +118,6 @@ class Life:
             receipt = await self._services.mail.withdraw(message_id, self._joined.identity)
             if all(copy.state is WITHDRAWN for copy in receipt.deliveries):
                 self._note("withdrawn", message_id)
-
-    async def _claim(self) -> None:
-        tasks = await self._services.looking.peek_inbox(parked_inbox(self._name), InboxFilter(kind=Kind.TASK), limit=3)
-        if tasks:
-            await self._services.claims.claim(self._random.choice(tasks).message.id, self._joined.identity)
 
     async def _judge(self) -> None:
         scope = self._random.choice(SCOPES)

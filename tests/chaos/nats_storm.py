@@ -115,7 +115,7 @@ class Storm:
     def judge(self) -> None:
         """Compare what the workers were told with what there is, on every machine and on one that begins now."""
         newcomer = f"{self.cluster.url}/{SPACE}?cache={self._folder / 'newcomer'}&limit={LIMIT_S}"
-        verdict = judge(self._folder, is_over=True, store=newcomer)
+        verdict = judge(self._folder / "diaries", newcomer, None, is_over=True)
         print(
             f"accepted {verdict.accepted} · settled, archived, withdrawn {verdict.done} · pruned {verdict.pruned} ·"
             f" lost {len(verdict.lost)} · twice {len(verdict.twice)} · disagreements {len(verdict.disagreements)} ·"

@@ -40,21 +40,24 @@ def rampage(kills: int, rounds: int) -> None:
 
 
 def _rampage(folder: Path, random: Random, kills: int, rounds: int) -> None:
-    _register(folder)
-    with supervised(folder, random) as supervisor:
+    database = folder / "covey.db"
+    url = f"sqlite:{database}"
+    register(url)
+    with supervised(folder, random, url) as supervisor:
         supervisor.start()
         for done in range(rounds):
             supervisor.rampage(kills // rounds)
             if done + 1 < rounds:
-                _check(supervisor, judge(folder, is_over=False))
+                check(supervisor, judge(folder / "diaries", url, database, is_over=False))
         supervisor.stop()
-    verdict = judge(folder, is_over=True)
-    _check(supervisor, verdict)
+    verdict = judge(folder / "diaries", url, database, is_over=True)
+    check(supervisor, verdict)
     assert supervisor.kills == kills
     assert verdict.accepted > kills, "the workers hardly came to do anything"
 
 
-def _check(supervisor: Supervisor, verdict: Verdict) -> None:
+def check(supervisor: Supervisor, verdict: Verdict) -> None:
+    """Print what was found, and fail where it is a fault."""
     kills, spent_s = supervisor.kills, supervisor.spent_s
     print(
         f"kills {kills} ({kills / spent_s:.0f}/s) · accepted {verdict.accepted} ({verdict.accepted / spent_s:.0f}/s) ·"
@@ -67,8 +70,9 @@ def _check(supervisor: Supervisor, verdict: Verdict) -> None:
     assert not supervisor.deaths, "\n".join(supervisor.deaths)
 
 
-def _register(folder: Path) -> None:
-    ports = connect_inline(parse_store_url(f"sqlite:{folder / 'covey.db'}"), ())
+def register(url: str) -> None:
+    """Register those who will live in the space."""
+    ports = connect_inline(parse_store_url(url), ())
     directory = Services(ports).directory
     for name, capacity in zip(NAMES, CAPACITIES, strict=True):
         finish(directory.register(name, Card(capacity=capacity), Identity(name)))

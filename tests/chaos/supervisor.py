@@ -23,9 +23,10 @@ ALL_AT_ONCE = 0.02
 
 
 class Supervisor:
-    def __init__(self, workers: Nursery, folder: Path, random: Random) -> None:
+    def __init__(self, workers: Nursery, folder: Path, random: Random, url: str) -> None:
         self._workers = workers
         self._folder = folder
+        self._url = url
         self._random = random
         self._started = 0
         self._pids: list[int] = []
@@ -77,7 +78,7 @@ class Supervisor:
         self._started += 1
         self._diaries[slot] = self._folder / "diaries" / f"{self._started:05d}"
         worker = Worker(
-            url=f"sqlite:{self._folder / 'covey.db'}",
+            url=self._url,
             diary=str(self._diaries[slot]),
             seed=self._random.randrange(2**32),
             lives=LIVES[slot],
@@ -91,8 +92,8 @@ class Supervisor:
 
 
 @contextmanager
-def supervised(folder: Path, random: Random) -> Generator[Supervisor]:
-    """Give a supervisor; whatever happens, every process that it started is gone at the end."""
+def supervised(folder: Path, random: Random, url: str) -> Generator[Supervisor]:
+    """Give a supervisor of a space; whatever happens, every process that it started is gone at the end."""
     (folder / "diaries").mkdir()
     with nursery("tests.chaos.worker", folder) as workers:
-        yield Supervisor(workers, folder, random)
+        yield Supervisor(workers, folder, random, url)

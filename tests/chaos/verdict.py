@@ -8,7 +8,7 @@ from covey.adapters.sqlite.integrity import integrity_check
 from covey.core.delivery import Delivery, DeliveryState
 from covey.core.errors import MessagePruned
 from covey.core.identity import Identity
-from covey.core.store_url import Engine, parse_store_url
+from covey.core.store_url import parse_store_url
 from covey.ports.store import Transaction
 from covey.services.recipients import SendPolicy
 from covey.services.space import Services
@@ -32,13 +32,12 @@ class Verdict(NamedTuple):
         return (*self.lost, *self.twice, *self.disagreements, *self.troubles)
 
 
-def judge(folder: Path, *, is_over: bool, store: str | None = None) -> Verdict:
-    """Judge a space, also one that is in use; `is_over` says that nobody uses it any more. Without `store` it is the
-    file in the folder."""
+def judge(diaries: Path, url: str, database: Path | None, *, is_over: bool) -> Verdict:
+    """Judge a space, also one that is in use; `is_over` says that nobody uses it any more, and
+    `database` is the file that is then looked through."""
     # What is written down now was acknowledged before the look that follows.
-    entries = list(read_diaries(folder / "diaries"))
-    url = parse_store_url(store or f"sqlite:{folder / 'covey.db'}")
-    ports = connect_inline(url, ())
+    entries = list(read_diaries(diaries))
+    ports = connect_inline(parse_store_url(url), ())
     space = Services(ports)
     try:
         lost = list(finish(ports.store.read(lambda tx: _missing(tx, entries))))
@@ -48,8 +47,8 @@ def judge(folder: Path, *, is_over: bool, store: str | None = None) -> Verdict:
             found.extend(finish(_changed_by_sending_again(space, entries)))
     finally:
         finish(ports.close())
-    if is_over and url.engine is Engine.SQLITE:
-        found.extend(integrity_check(url.place))
+    if is_over and database is not None:
+        found.extend(integrity_check(database))
     return Verdict(
         accepted=sum(isinstance(entry, Sent) for entry in entries),
         done=sum(isinstance(entry, Done) for entry in entries),

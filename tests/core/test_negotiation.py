@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from covey.core.address import Address, AddressKind
 from covey.core.errors import Invalid
 from covey.core.identity import Identity
 from covey.core.ids import MessageId, SessionId
@@ -123,3 +124,13 @@ def test_a_number_of_rounds_is_a_whole_one_within_reason(wrong: object) -> None:
     with pytest.raises(Invalid, match="use 1 to 100"):
         parse_rounds(wrong)
     assert parse_rounds(7) == 7
+
+
+def test_somebody_who_speaks_for_the_agent_of_the_session_from_a_shell_is_the_other_side() -> None:
+    shell = Identity(B.agent)
+    first = ask(0, 1, shell)._replace(to=(Address(AddressKind.SESSION, str(B.session)),))
+    assert (read(first).owed_by(B), read(first).owed_by(shell)) == (first, None)
+    answered = read(first, reply(1, 0, 1))
+    assert (answered.asked_by(shell), answered.asked_by(B)) == (first.id, None)
+    question = message(1, B, "which?", 0, expects_reply=True, round=1)
+    assert read(first, question).owed_by(shell) == question

@@ -85,10 +85,12 @@ def test_no_setting_is_written_that_the_page_does_not_know() -> None:
 def test_every_store_and_every_option_of_one_is_there() -> None:
     shown = [parse_store_url(url.replace("PATH", "file.db")) for url in rows("URL")]
     assert {url.engine for url in shown} == set(Engine)
-    with pytest.raises(Invalid, match="known are: ") as refused:
-        parse_store_url("sqlite:file.db?unknown=1")
-    known = re.findall(r"(\w+)=([\w|]+)", refused.value.message.partition("known are: ")[2])
-    options = {(name, value) for name, values in known for value in values.split("|")}
+    options: set[tuple[str, str]] = set()
+    for engine in ("sqlite", "files"):
+        with pytest.raises(Invalid, match="known are: ") as refused:
+            parse_store_url(f"{engine}:file.db?unknown=1")
+        known = re.findall(r"(\w+)=([\w|]+)", refused.value.message.partition("known are: ")[2])
+        options |= {(name, value) for name, values in known for value in values.split("|")}
     assert {pair for url in shown for pair in url.options.items()} == options
 
 

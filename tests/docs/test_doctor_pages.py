@@ -4,7 +4,7 @@ import json
 import tempfile
 from pathlib import Path
 
-from covey.core import diagnoses
+from covey.core import diagnoses, diagnoses_folder
 from covey.core.diagnoses import DIAGNOSES
 from covey.core.finding import Diagnosis
 from tests.docs.shell import run_commands
@@ -19,7 +19,8 @@ def test_the_reference_is_what_the_code_says() -> None:
 
 def test_every_diagnosis_is_in_the_list_and_on_the_page_once() -> None:
     text = PAGE.read_text(encoding="utf-8")
-    defined = [value for value in vars(diagnoses).values() if isinstance(value, Diagnosis)]
+    everything = {**vars(diagnoses), **vars(diagnoses_folder)}
+    defined = [value for value in everything.values() if isinstance(value, Diagnosis)]
     assert sorted(defined) == sorted(DIAGNOSES)
     for diagnosis in DIAGNOSES:
         assert text.count(f"| `{diagnosis.code}` |") == 1, diagnosis.code

@@ -16,7 +16,6 @@ SERVICES: Final = (
     "approvals",
     "asks",
     "attention",
-    "claims",
     "clients",
     "dialogue",
     "directory",

@@ -313,6 +313,8 @@ class HolderStory:
             "why": lambda: "because",
             "words": lambda: pick(("mark", "text end", "data")),
             "timeout": lambda: 0.0,
+            "waits_on": lambda: pick((None, 5.0)),
+            "answered": lambda: None,  # at hand is only what was read before
             "seconds": lambda: 60.0,
             "what": ticket,
             "secret": lambda: "covey_" + "0" * 64,

@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 from covey.core.evidence import EvidenceGrade
 from covey.core.identity import Identity
 from covey.core.ids import DeliveryId, OfferId
-from covey.core.message import Kind
 from covey.core.offer import Presentation
 from tests.properties.draws import grades, leases, presentations, seldom, which
 from tests.properties.moves import move
@@ -48,17 +47,6 @@ class OfferMoves(Twins):
     def named(self, who: int, message: int) -> None:
         actor = self.recipient(message, who)
         self.both(lambda services: services.offers.named(self.message(message), actor, "a test"))
-
-    @move(2, who=which, message=which)
-    def claim(self, who: int, message: int) -> None:
-        """Take a task, where the message is one."""
-        assert self.before is not None
-        tasks = [copy for copy in self.before.deliveries.values() if copy.kind is Kind.TASK]
-        task = self.pick(tasks, message)
-        siblings = [session for session in self.sessions if session.agent == task.agent]
-        session = self.pick(siblings, who)
-        actor = Identity(session.agent, session.id)
-        self.both(lambda services: services.claims.claim(task.message_id, actor))
 
     def _holder(self, offer_id: OfferId) -> Identity:
         assert self.before is not None

@@ -101,11 +101,10 @@ async def archive(space: Space, session_id: str, secret: str, message_id: str) -
         tell("archived")
 
 
-async def claim(space: Space, name: str, message_id: str) -> None:
-    """Claim a task for a session of one's own, and keep it."""
+async def claim(space: Space, name: str) -> None:
+    """Take what waits for an agent into a session of one's own, and keep it."""
     member: Member = await space.join(name)
-    claimed = await space.services.claims.claim(parse_message_id(message_id), member.identity)
-    tell(claimed is not None)
+    tell(await member.offer("turn") is not None)
     wait_for_a_line()
 
 

@@ -2,9 +2,17 @@
 
 from pathlib import Path
 
-from covey.adapters.memory import MemoryStore
+from covey.adapters.files.folder import FilesFolder
+from covey.adapters.files.ground import prepare
+from covey.adapters.memory import MemoryLiveness, MemoryStore
 from covey.adapters.sqlite.store import SqliteStore
+from covey.adapters.system.clock import SystemClock
+from covey.adapters.system.ids import SystemIds
+from covey.core.layout import Layout
 from covey.ports.store import Store
+from covey.services.mirror import Mirror
+from covey.services.mirrored_store import MirroredStore
+from covey.services.task_moves import Desk
 from tests.scenarios.world import OpenStore, Ring
 
 
@@ -23,3 +31,18 @@ def in_memory() -> OpenStore:
 def on_sqlite(folder: Path) -> OpenStore:
     """Each process opens the file for itself."""
     return lambda ring: SqliteStore(folder / "covey.db", ring=ring, synchronous="normal")
+
+
+def in_files(folder: Path, layout: Layout) -> OpenStore:
+    """Each process opens the folder for itself."""
+    root = str(folder / "shared")
+
+    def open_store(ring: Ring) -> Store:
+        prepare(root, layout)
+        ledger = SqliteStore(f"{root}/.covey/covey.db", ring=ring, synchronous="normal")
+        shared = FilesFolder(root, layout)
+        # Nothing that foreign programs do comes about in a scenario, so that it acts with a time of its own.
+        desk = Desk(SystemIds(), MemoryLiveness())
+        return MirroredStore(ledger, shared, Mirror(ledger, shared, SystemClock(), desk))
+
+    return open_store

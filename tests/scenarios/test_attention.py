@@ -25,6 +25,7 @@ from covey.services.directory import JoinRequest
 from covey.services.recipients import SendPolicy
 from covey.surfaces.python.member import Member
 from tests.scenarios.world import World
+from tests.services.claiming import claim_next
 
 ONCE = Terms()
 ALWAYS = Terms(presentation=Presentation.UNTIL_HANDLED)
@@ -129,7 +130,7 @@ async def test_whoever_gave_a_task_leads_until_it_is_done(world: World) -> None:
     chief, peer, bob = await world.join("chief", "peer", "bob")
     await send_as(world, chief.identity, "bob", "build it", Kind.TASK)
     (task,) = await world.services.looking.peek(AgentName("bob"))
-    await world.services.claims.claim(task.message.id, bob.identity)
+    assert await claim_next(world.services, bob.identity) is not None
     await take(world, bob)
     await peer.send("bob", "peer")
     await chief.send("bob", "chief")

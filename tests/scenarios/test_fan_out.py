@@ -5,7 +5,8 @@ import pytest
 from covey.core.address import parse_address
 from covey.core.delivery import DeliveryState
 from covey.core.draft import Draft
-from covey.core.errors import DeliveryUnknown, SessionEnded
+from covey.core.errors import SessionEnded
+from covey.core.event import Action
 from covey.core.ids import MessageId, session_inbox
 from covey.core.message import Kind
 from covey.core.parts import TextPart
@@ -13,6 +14,7 @@ from covey.core.ticket import TicketState
 from covey.services.recipients import SendPolicy
 from covey.surfaces.python.member import Member
 from tests.scenarios.world import World, show, texts, waiting
+from tests.services.claiming import claim_next
 
 pytestmark = pytest.mark.requirement("ledger.fan-out")
 
@@ -129,12 +131,12 @@ async def test_a_task_is_one_delivery_that_exactly_one_session_claims(world: Wor
     delivery = await world.delivery(task)
     assert (delivery.state, delivery.is_parked) == (QUEUED, True)
     assert await waiting(first) == await waiting(second) == []
-    claims = world.services.claims
-    claimed = await claims.claim(task, second.identity)
+    claimed = await claim_next(world.services, second.identity)
     assert claimed is not None
     assert claimed.inbox == session_inbox(second.session.id)
-    assert await claims.claim(task, first.identity) is None
-    assert await claims.claim(task, second.identity) == claimed  # claiming again is no other claim
+    assert await claim_next(world.services, first.identity) is None
+    assert (await claim_next(world.services, second.identity)) is not None
+    assert len(await world.events(Action.TASK_CLAIMED)) == 1  # taking it again is no other claim
     assert texts(await second.offer("turn")) == ["write the parser"]
     assert await first.offer("turn") is None
 
@@ -142,21 +144,21 @@ async def test_a_task_is_one_delivery_that_exactly_one_session_claims(world: Wor
 async def test_a_task_whose_session_dies_can_be_claimed_by_another(world: World) -> None:
     alice, first, second = await world.join("alice", "bob", "bob")
     task = await handed_over(world, alice)
-    assert await world.services.claims.claim(task, first.identity) is not None
+    assert await claim_next(world.services, first.identity) is not None
     world.kill(first)
     await world.tend()
     assert (await world.delivery(task)).is_parked
-    assert await world.services.claims.claim(task, second.identity) is not None
+    assert await claim_next(world.services, second.identity) is not None
 
 
 async def test_a_session_that_is_dead_or_of_another_agent_claims_nothing(world: World) -> None:
     alice, bob, carol = await world.join("alice", "bob", "carol")
     task = await handed_over(world, alice)
-    with pytest.raises(DeliveryUnknown):
-        await world.services.claims.claim(task, carol.identity)
+    assert await claim_next(world.services, carol.identity) is None
     world.kill(bob)
+    await world.tend()
     with pytest.raises(SessionEnded):
-        await world.services.claims.claim(task, bob.identity)
+        await claim_next(world.services, bob.identity)
     assert (await world.delivery(task)).is_parked
 
 

@@ -55,6 +55,17 @@ async def test_a_model_learns_its_name_and_who_else_is_there(world: World) -> No
     assert "now: writing tests" in (await do(critic, "list_agents")).text
 
 
+async def test_a_model_sees_who_is_paused(world: World) -> None:
+    coder, gone, _critic = await world.join("coder", "gone", "critic")
+    await gone.leave()
+    operator = await world.operator()
+    for name in ("critic", "gone"):
+        await world.services.pauses.pause(AgentName(name), operator)
+    answer = await do(coder, "list_agents")
+    assert answer.text.endswith("- critic (paused)\nOffline (mail waits for them): gone (paused)")
+    assert [entry["presence"] for entry in fields(answer)["agents"]] == ["paused", "paused"]
+
+
 async def test_who_is_alone_is_told_so(world: World) -> None:
     (coder,) = await world.join("coder")
     assert (await do(coder, "list_agents")).text == "You are coder.\nNo other agent is here now."

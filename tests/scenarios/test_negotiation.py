@@ -186,7 +186,12 @@ async def test_five_rounds_and_no_more(world: World) -> None:
         assert said.ending is (Ending.LIMIT if count == 5 else None)
     with pytest.raises(RoundsExhausted) as refused:
         await a.say(str(b.session.key), "one more thing")
-    assert refused.value.details == {"session": str(b.session.key), "rounds": 5, "seconds": 60.0}
+    assert refused.value.details == {
+        "session": str(b.session.key),
+        "rounds": 5,
+        "seconds": 60.0,
+        "raise_with": "covey storms limits --rounds N",
+    }
     await b.say(str(a.session.key), "The five answers stand.", timeout=0)  # what to announce was asked at once
     with pytest.raises(RoundsExhausted):  # nor does the other side begin anew
         await b.say(str(a.session.key), "and another thing")

@@ -6,11 +6,12 @@ from itertools import count, cycle, islice
 
 import pytest
 
-from covey.core.address import parse_address
+from covey.core.address import EVERYONE, parse_address
 from covey.core.draft import Draft
 from covey.core.echo import ROUNDS
 from covey.core.errors import EchoStorm, Invalid, MessageUnknown, OperatorOnly, TreeExhausted
 from covey.core.event import Action
+from covey.core.evidence import EvidenceGrade
 from covey.core.ids import MessageId, parse_message_id
 from covey.core.message import Kind
 from covey.core.names import SPACE, AgentName
@@ -387,6 +388,37 @@ async def test_models_that_never_say_what_they_answer_are_stopped_too(world: Wor
     assert "nothing new" in answers[-1]
     (view,) = await world.services.storms.look()
     assert (view.tree.messages, view.tree.depth) == (2 * ROUNDS + 1, 2 * ROUNDS)
+
+
+@pytest.mark.requirement("storm.echo")
+async def test_models_whose_mail_another_process_shows_are_stopped_too(world: World) -> None:
+    alice, bob = await world.join("alice", "bob")
+    hooks = world.process().services.offers
+    assert "delivered_to" in await model_says(alice, "bob", "The parser is done.")
+    answers: list[str] = []
+    for n in range(2 * ROUNDS + 1):
+        sender, to = (alice, "bob") if n % 2 else (bob, "alice")
+        showing = await hooks.offer(sender.identity, "turn")
+        assert showing is not None
+        answers.append(await model_says(sender, to, POLITE[n % len(POLITE)]))
+        await hooks.confirm(showing.offer.id, sender.identity, EvidenceGrade.INFERRED, "it went on")
+    assert ["delivered_to" in answer for answer in answers] == [True] * 2 * ROUNDS + [False]
+    assert "nothing new" in answers[-1]
+
+
+async def test_what_another_process_showed_of_others_or_long_ago_leads_to_nothing(world: World) -> None:
+    alice, bob, carol = await world.join("alice", "bob", "carol")
+    root = (await alice.send("bob", "The parser is done.")).message_id
+    lately, session = world.services.lately, bob.session.id
+    to_alice, to_carol = (parse_address(alice.name),), (parse_address(carol.name),)
+    assert await lately.leading(session, to_alice) is None  # it waits, and nobody was shown it
+    assert await world.process().services.offers.offer(bob.identity, "turn") is not None
+    assert await lately.leading(session, to_alice) == root
+    assert await lately.leading(session, (EVERYONE,)) == root
+    assert await lately.leading(session, to_carol) is None
+    assert await lately.leading(None, to_alice) is None
+    world.pass_time(minutes=10)
+    assert await lately.leading(session, to_alice) is None
 
 
 async def test_what_a_model_was_shown_long_ago_leads_to_nothing(world: World) -> None:

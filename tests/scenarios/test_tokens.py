@@ -46,7 +46,7 @@ class FullStore:
         self.read = store.read
         self.close = store.close
 
-    async def commit(self, operation: Operation[T], *, is_long: bool = False) -> T:
+    async def commit(self, operation: Operation[T], *, is_long: bool = False, is_light: bool = False) -> T:
         raise StoreFull("covey.db")
 
 

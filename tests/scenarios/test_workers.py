@@ -284,9 +284,9 @@ class Flaky:
     def capabilities(self) -> Capabilities:
         return self._store.capabilities
 
-    async def commit(self, operation: Operation[T], *, is_long: bool = False) -> T:
+    async def commit(self, operation: Operation[T], *, is_long: bool = False, is_light: bool = False) -> T:
         self._fail()
-        return await self._store.commit(operation, is_long=is_long)
+        return await self._store.commit(operation, is_long=is_long, is_light=is_light)
 
     async def read(self, operation: Operation[T], *, is_long: bool = False) -> T:
         self._fail()

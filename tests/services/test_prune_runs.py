@@ -9,9 +9,10 @@ import pytest
 from covey.adapters.memory import MemoryStore
 from covey.adapters.sqlite.store import SqliteStore
 from covey.core.card import Card
-from covey.core.errors import RunUnknown
+from covey.core.errors import CoveyError, RunUnknown
 from covey.core.identity import Grade, Identity
 from covey.core.names import OPERATOR
+from covey.core.parts import FilePart
 from covey.core.run import Run, RunState
 from covey.core.storm import Limit
 from covey.ports.launching import Product
@@ -75,6 +76,43 @@ def test_a_child_whose_folder_is_still_there_holds_it_too(store: Store) -> None:
     finish(story.services.upkeep.tend())
     assert finish(story.services.spawning.run(run.id)).folder is None
     assert story.survey(wanted).messages == 2
+
+
+def unasked(story: Story) -> Run:
+    """Let a spawn fail after its session was made and before the child was asked anything."""
+    finish(story.services.directory.register(BOB, Card(command=("work", "{prompt}")), BOSS))
+    gone = FilePart("notes.txt", "text/plain", 1, "0" * 64)
+    with pytest.raises(CoveyError):
+        finish(story.services.spawning.spawn(SpawnRequest("look", agent=BOB, attachments=(gone,)), story.ann))
+    (run,) = [view.run for view in finish(story.services.runs.find(RunFilter()))]
+    assert (run.state, story.is_there(run.request)) == (RunState.FAILED, False)
+    return run
+
+
+def test_a_child_that_was_never_asked_anything_goes_when_it_is_old(store: Store) -> None:
+    story = Story(store)
+    run = unasked(story)
+    assert story.prune().removed.runs == 0, "it is young"
+    story.clock.advance(10 * DAY)
+    (closed,) = story.survey(story.wanted()).closed
+    assert (closed.scope, closed.messages, closed.runs, closed.last_at) == (None, 0, 1, run.ended_at)
+    outcome = story.prune()
+    assert (outcome.removed.messages, outcome.removed.runs, outcome.survey.runs) == (0, 1, 1)
+    assert story.tombstones()[0].details["runs"] == 1
+    assert finish(story.services.runs.find(RunFilter())) == []
+    assert not [e for e in finish(story.services.history.read(limit=10_000)) if e.message_id == run.request]
+    assert story.audit() == []
+    assert not any(story.prune().removed)
+
+
+def test_a_prune_of_one_scope_leaves_children_that_were_never_asked_anything(store: Store) -> None:
+    story = Story(store)
+    story.dialogue("over")
+    run = unasked(story)
+    story.clock.advance(10 * DAY)
+    outcome = story.prune(scope="over")
+    assert (outcome.removed.messages > 0, outcome.removed.runs) == (True, 0)
+    assert finish(story.services.spawning.run(run.id)).state is RunState.FAILED
 
 
 def test_a_tree_that_was_stopped_is_forgotten_when_its_beginning_is_gone(store: Store) -> None:

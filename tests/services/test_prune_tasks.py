@@ -21,6 +21,7 @@ from covey.ports.store import Store
 from covey.services.prune_survey import Stays, Why
 from covey.services.recipients import SendPolicy
 from tests.properties.world import finish
+from tests.services.claiming import claim_next
 from tests.services.pruning import ANN, BOB, DAY, OPS, Story
 
 BOSS = Identity(OPERATOR, None, Grade.TOKEN)
@@ -165,7 +166,7 @@ def test_a_part_that_outlives_the_whole_knows_that_it_was_pruned(story: Work) ->
 def test_a_claim_is_something_that_has_happened(story: Work) -> None:
     task_id = story.delegate()
     story.clock.advance(2 * DAY)
-    finish(story.services.claims.claim(task_id, story.bob))
+    assert finish(claim_next(story.services, story.bob)) is not None
     finish(story.services.tasks.cancel(task_id, story.ann))
     story.read()
     assert story.prune().removed.messages == 0

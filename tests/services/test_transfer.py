@@ -34,6 +34,7 @@ from covey.services.transfer_progress import ImportProgress, write_progress
 from covey.testing import Died, DyingStore, deaths
 from tests.core.strategies import json_values, texts
 from tests.properties.world import finish
+from tests.services.claiming import claim_next
 from tests.services.spaces import Space, in_memory, in_sqlite
 from tests.services.transferring import (
     Everything,
@@ -248,8 +249,8 @@ def test_an_export_from_before_there_were_records_of_tasks_brings_those_that_wai
     """One waits, one was claimed by a session, one is over."""
     space, target = in_memory(), in_memory()
     ann, bob = space.join(ANN), space.join(BOB)
-    waits, claimed, over = (space.send(ann, BOB, f"task {n}", kind=Kind.TASK) for n in range(3))
-    finish(space.services.claims.claim(claimed, bob))
+    claimed, waits, over = (space.send(ann, BOB, f"task {n}", kind=Kind.TASK) for n in range(3))
+    assert finish(claim_next(space.services, bob)) is not None
     finish(space.services.mail.settle(over, bob))
     lines = as_first_version(space.lines())
     assert target.take_in(lines).is_new

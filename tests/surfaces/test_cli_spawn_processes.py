@@ -209,3 +209,33 @@ def test_programs_watch_the_tree_as_it_changes(folder: Folder) -> None:
         assert (seen["agent"], seen["key"]) == ("coder", "agent:coder:main")
         watching.process.send_signal(signal.SIGINT)
         assert watching.end().code == INTERRUPTED
+
+
+ASKER = """\
+#!/bin/sh
+until covey waits --blocked --json | grep -q '"waiter": "lead"'; do :; done
+covey ask --to lead 'Which style?' --timeout 15s 2>&1
+"""
+
+
+@pytest.mark.requirement("storm.cycle")
+@pytest.mark.parametrize("waiting", [(), ("--wait", "20s")])
+def test_a_child_that_asks_who_waits_for_it_is_refused_with_the_path(folder: Folder, waiting: tuple[str, ...]) -> None:
+    script = folder.path / "asker.sh"
+    script.write_text(ASKER)
+    script.chmod(0o700)
+    said = folder.covey("spawn", "coder", "Format it.", "--from", "lead", "--run", "./asker.sh", *waiting)
+    assert "waiting would close a circle coder → lead → coder" in said.out, said.err
+    assert folder.covey("waits", "--json").json == []
+
+
+def test_who_waits_for_a_child_in_the_background_and_gives_up_waits_no_more(folder: Folder) -> None:
+    words = ("spawn", "coder", "Wait.", "--from", "lead", "--run", "sleep 60", "--label", "slow", "--wait", "30s")
+    with folder.start(*words) as started:
+        while not (edges := folder.covey("waits", "--blocked", "--json").json):
+            assert started.process.poll() is None
+        assert [(edge["waiter"], edge["awaited"]) for edge in edges] == [("lead", "coder")]
+        started.process.send_signal(signal.SIGINT)
+        assert started.end().code == INTERRUPTED
+    assert folder.covey("waits", "--blocked", "--json").json == []
+    assert folder.covey("stop", "slow").code == DONE

@@ -73,12 +73,18 @@ def test_an_echo_is_refused_shown_with_how_it_goes_on_and_lifted(covey: Covey, o
 
 
 def test_limits_are_shown_changed_by_the_operator_and_hold(covey: Covey, operator: AsOperator) -> None:
-    assert covey("storms", "limits", "--json").json == {"messages": 2000, "depth": 500, "hours": 24, "children": 50}
+    assert covey("storms", "limits", "--json").json == {
+        "messages": 2000,
+        "depth": 500,
+        "hours": 24,
+        "children": 50,
+        "rounds": 5,
+    }
     refused = covey("storms", "limits", "--messages", "2")
     assert (refused.code, "only the operator may" in refused.err) == (REFUSED, True)
     assert "COVEY_TOKEN" in refused.err
     changed = operator("storms", "limits", "--messages", "2", "--hours", "48", "--json")
-    assert changed.json == {"messages": 2, "depth": 500, "hours": 48, "children": 50}
+    assert changed.json == {"messages": 2, "depth": 500, "hours": 48, "children": 50, "rounds": 5}
     assert [line.split()[:3] for line in covey("storms", "limits").out.splitlines()[1:3]] == [
         ["messages", "2", "2,000"],
         ["depth", "500", "500"],
@@ -94,12 +100,22 @@ def test_limits_are_shown_changed_by_the_operator_and_hold(covey: Covey, operato
     assert covey("reply", root, "two", "--from", "critic").code == DONE
 
 
+def test_the_rounds_of_negotiations_are_shown_and_changed_by_the_operator(covey: Covey, operator: AsOperator) -> None:
+    assert covey("storms", "limits", "--rounds", "2").code == REFUSED
+    assert operator("storms", "limits", "--rounds", "2", "--depth", "9").code == DONE
+    shown = [line.split()[:3] for line in covey("storms", "limits").out.splitlines()]
+    assert ["rounds", "2", "5"] in shown
+    assert ["depth", "9", "500"] in shown
+
+
 @pytest.mark.parametrize(
     ("words", "code", "said"),
     [
         (["storms", "lift"], USAGE, "covey storms lift MESSAGE"),
         (["storms", "list", NEVER], USAGE, "it goes with lift"),
         (["storms", "--messages", "3"], USAGE, "it goes with limits"),
+        (["storms", "--rounds", "3"], USAGE, "it goes with limits"),
+        (["storms", "limits", "--rounds", "101"], USAGE, "use 1 to 100"),
         (["storms", "limits", "--all"], USAGE, "it goes with list"),
         (["storms", "limits", "--depth", "0"], USAGE, "not a number of 1 or more"),
         (["storms", "limits", "--depth", "99999999999"], USAGE, "not a number of 1 or more"),
@@ -141,6 +157,40 @@ def test_a_pause_holds_an_agent_or_the_space_until_it_is_resumed(covey: Covey, o
     assert operator("resume", "critic", "--json").json == {"agent": "critic", "changed": True}
     assert operator("resume", "critic").out == "critic was not paused: nothing was changed.\n"
     assert covey("reply", "1", "hi", "--from", "critic").code == DONE
+
+
+def test_agents_and_the_doctor_tell_what_is_paused_and_stopped(covey: Covey, operator: AsOperator) -> None:
+    root = begin(covey)
+    assert covey("agents").err == ""
+    assert covey("doctor", "--json").json["areas"][-3]["notes"] == []
+    echo(covey, root)
+    assert operator("pause", "critic", "--reason", "it repeats itself").code == DONE
+    assert operator("pause").code == DONE
+    told = covey("agents").err.splitlines()
+    assert told == [
+        "The space is paused by operator. `covey resume` lets it go on.",
+        "1 exchange stopped: `covey storms` shows why.",
+    ]
+    (notes,) = [area["notes"] for area in covey("doctor", "--json").json["areas"] if area["area"] == "storms"]
+    assert notes == [
+        "critic is paused by operator (it repeats itself): `covey resume critic` lets it go on",
+        "the space is paused by operator: `covey resume` lets it go on",
+        f"the tree of {root} is stopped: `covey storms` shows why",
+    ]
+    seen = covey("doctor")
+    assert (seen.code, "Healthy." in seen.out) == (DONE, True)
+    assert "covey resume critic" in seen.out
+    assert root in seen.out
+
+
+def test_an_agents_token_lists_agents_without_what_others_began(
+    covey: Covey, operator: AsOperator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    echo(covey, begin(covey))
+    assert operator("pause").code == DONE
+    monkeypatch.setenv("COVEY_TOKEN", covey("token", "create", "coder").out.strip())
+    said = covey("agents")
+    assert (said.code, said.err, "paused by operator" in said.out) == (DONE, "", True)
 
 
 def test_waits_show_who_needs_whom_and_mark_circles(covey: Covey) -> None:

@@ -3,11 +3,12 @@
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from covey.surfaces.cli.catalogue import VERBS
-from covey.surfaces.cli.completing import FILES, complete
+from covey.surfaces.cli.completing import FILES, Known, complete
 from covey.surfaces.cli.exits import DONE, USAGE
 from covey.surfaces.cli.shells import SHELLS, script
 from covey.surfaces.cli.topics import TOPICS
@@ -15,19 +16,20 @@ from tests.surfaces.commands import Folder
 from tests.surfaces.conftest import Covey
 
 NAMES = ("coder", "critic", "lead")
+SESSIONS = (("fixer", "fixes the parser"), ("reader", "critic"))
 
 
 def asked(*words: str) -> list[str]:
-    return [word.word for word in complete(words, lambda: NAMES)]
+    return [word.word for word in complete(words, Known(lambda: NAMES, lambda: SESSIONS, lambda: SESSIONS[:1]))]
 
 
 def unasked(*words: str) -> list[str]:
     """Complete words where nobody may look into the store."""
 
-    def refuse() -> Sequence[str]:
+    def refuse() -> Sequence[Any]:
         raise AssertionError("the store was looked into")
 
-    return [word.word for word in complete(words, refuse)]
+    return [word.word for word in complete(words, Known(refuse, refuse, refuse))]
 
 
 def test_verbs_come_first() -> None:
@@ -53,6 +55,33 @@ def test_verbs_come_first() -> None:
 )
 def test_agents_come_where_an_agent_can_stand(words: Sequence[str]) -> None:
     assert asked(*words) == ["coder", "critic"]
+
+
+def test_sessions_come_where_one_is_spoken_to_and_children_where_one_is_stopped() -> None:
+    assert asked("say", "") == ["fixer", "reader"]
+    assert asked("say", "r") == ["reader"]
+    assert unasked("say", "fixer", "") == []
+    assert asked("say", "fixer", "hi", "--from", "l") == ["lead"]
+    assert asked("stop", "") == asked("stop", "reader", "") == ["fixer"]
+    assert unasked("spawn", "--label", "") == []
+
+
+def test_sessions_and_children_are_read_from_the_space(folder: Folder) -> None:
+    words = ("--word=:say", "--word=:")
+    assert folder.covey("completion", "words", *words).out == ""
+    assert folder.covey("join", "critic", "--lease", "1h", "--label", "reader").code == DONE
+    spawn = ("spawn", "coder", "Wait.", "--from", "lead", "--run", "sleep 60", "--detach")
+    assert folder.covey(*spawn, "--label", "slow").code == DONE
+    unlabelled = folder.covey(*spawn).out[:8]
+    assert folder.covey("completion", "words", *words).out.splitlines() == [
+        "slow\tcoder",
+        f"{unlabelled}\tcoder",
+        "reader\tcritic",
+    ]
+    children = folder.covey("completion", "words", "--word=:stop", "--word=:").out.splitlines()
+    assert [line.partition("\t")[0] for line in children] == ["slow", unlabelled]
+    assert folder.covey("stop", "slow", unlabelled).code == DONE
+    assert folder.covey("completion", "words", "--word=:stop", "--word=:").out == ""
 
 
 def test_options_come_after_dashes_each_once_unless_it_may_be_repeated() -> None:

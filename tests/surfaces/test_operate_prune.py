@@ -29,7 +29,7 @@ def test_a_closed_scope_is_shown_then_pruned_and_its_tombstone_is_in_the_log(cov
     asked = closed_dialogue(covey)
     before = covey("log", "--json").out
     shown = covey("prune", "--dry-run", "--older-than", "0s")
-    assert (shown.code, shown.out.splitlines()[1].split()) == (DONE, ["T-1", "1", "2", "0", "0s"])
+    assert (shown.code, shown.out.splitlines()[1].split()) == (DONE, ["T-1", "1", "2", "0", "0", "0s"])
     assert covey("prune", "--dry-run").out == "Nothing would go.\n"
     assert covey("log", "--json").out == before
     done = covey("prune", "--older-than", "0s", "--agent", "ops")
@@ -67,6 +67,21 @@ def test_a_message_with_a_pruned_id_is_not_accepted(covey: Covey) -> None:
     again = covey("send", "again", "--id", asked, "--from", "critic", "--to", "coder", "--json")
     assert (again.code, again.json["error"]["code"]) == (NOT_FOUND, "message-pruned")
     assert covey("inbox", "coder", "--json").json == []
+
+
+def test_children_are_counted(covey: Covey) -> None:
+    assert covey("spawn", "x", "--from", "lead", "--run", "echo mine").out == "mine\n"
+    failed = covey("spawn", "x", "--from", "lead", "--run", "echo mine", "--file", "nowhere.txt")
+    assert failed.code != DONE
+    shown = covey("prune", "--dry-run", "--older-than", "0s")
+    assert shown.out.splitlines()[0].split() == ["scope", "threads", "messages", "tasks", "children", "quiet", "for"]
+    assert shown.out.splitlines()[1].split()[:5] == ["(none)", "1", "2", "0", "2"]
+    assert shown.err == "In all: 2 messages with 2 children.\n"
+    (closed,) = covey("prune", "--dry-run", "--older-than", "0s", "--json").json["closed"]
+    assert closed["runs"] == 2
+    assert covey("prune", "--older-than", "0s").out.startswith("Pruned 2 messages with 2 children, ")
+    assert covey("sessions", "--all", "--json").json == []
+    assert covey("doctor").code == DONE
 
 
 def test_files_go_an_hour_after_their_last_use(covey: Covey, tmp_path: Path) -> None:

@@ -1,7 +1,14 @@
 """The short form of the long run in tests/chaos."""
 
-from tests.chaos.interrupted_transfer import killed_again_and_again
+import pytest
+
+from tests.chaos.interrupted_transfer import killed_again_and_again, moved_again_and_again
 
 
 def test_a_killed_export_or_import_is_made_whole_by_a_rerun() -> None:
     killed_again_and_again(messages=90, kills=10)
+
+
+@pytest.mark.parametrize("layout", [None, "dialogue", "mailbox"])
+def test_a_killed_move_is_made_whole_by_a_rerun(layout: str | None) -> None:
+    moved_again_and_again(messages=40, kills=4, layout=layout)

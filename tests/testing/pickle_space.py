@@ -31,11 +31,11 @@ class PickleStore:
     def capabilities(self) -> Capabilities:
         return Capabilities(Survives.PROCESS, shared=True, searchable=False)
 
-    async def commit(self, operation: Operation[T], *, is_long: bool = False) -> T:
+    async def commit(self, operation: Operation[T], *, is_long: bool = False, is_light: bool = False) -> T:
         with self._locked():
             store, rung = self._load(), list[Collection[Topic]]()
             store.ring_with(rung.append)
-            result = await store.commit(operation, is_long=is_long)
+            result = await store.commit(operation, is_long=is_long, is_light=is_light)
             store.ring_with(silent)
             self._save(store)
         for topics in rung:

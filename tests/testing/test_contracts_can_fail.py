@@ -39,7 +39,7 @@ class RingsTooEarly(MemoryStore):
 class NotSerial(MemoryStore):
     """Lets commits of several tasks overlap, and so sees what is old."""
 
-    async def commit(self, operation: Operation[T], *, is_long: bool = False) -> T:
+    async def commit(self, operation: Operation[T], *, is_long: bool = False, is_light: bool = False) -> T:
         before = dict[str, str]()
         for name in ("left", "right"):
             before[name] = await self._transaction.settings.get(name) or "0"

@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from covey.core.diagnoses_folder import FOLDER_DIAGNOSES
 from covey.core.finding import Area, Diagnosis, Severity
 
 SERVER_MAY_LOSE: Final = Diagnosis(
@@ -391,6 +392,7 @@ DIAGNOSES: Final = (
     RECORD_UNREADABLE,
     NOT_EXAMINED,
     WRONG_PERMISSIONS,
+    *FOLDER_DIAGNOSES,
     STALE_DOORBELL,
     RUNTIME_FOLDER_UNUSABLE,
     SEARCH_LAGGING,

@@ -93,8 +93,13 @@ def spoken(talk: Talk, sender: AgentName, said: str, now: datetime, *, is_due: b
     if not is_empty(said) and not any(is_alike(said, earlier) for earlier in talk.said):
         return Talk(talk.key, {}, (said, *talk.said)[:KEPT_GISTS]), True
     if not is_due and _is_echo(talk, sender):
-        return talk._replace(stopped_at=talk.stopped_at or now, refused=talk.refused + 1), False
+        return stopped(talk, now), False
     return talk._replace(stale={**talk.stale, sender: talk.stale.get(sender, 0) + 1}), True
+
+
+def stopped(talk: Talk, now: datetime) -> Talk:
+    """Return the talk after one more message of it was refused."""
+    return talk._replace(stopped_at=talk.stopped_at or now, refused=talk.refused + 1)
 
 
 def with_talk(talks: tuple[Talk, ...], talk: Talk) -> tuple[Talk, ...]:

@@ -350,10 +350,12 @@ class RoundsExhausted(Rejected):
 
     def __init__(self, session: str, rounds: int, seconds: float) -> None:
         super().__init__(
-            f"the negotiation with {session} has had its {rounds} rounds; another one can begin in {seconds:.0f} s",
+            f"the negotiation with {session} has had its {rounds} rounds: `covey storms limits --rounds N` raises the "
+            f"limit, and another one can begin in {seconds:.0f} s",
             session=session,
             rounds=rounds,
             seconds=round(seconds, 3),
+            raise_with="covey storms limits --rounds N",
         )
 
 

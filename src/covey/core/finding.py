@@ -22,6 +22,8 @@ class Area(StrEnum):
     """Only where a space is on one."""
     STORE = "store"
     FILES = "files"
+    FOLDER = "folder"
+    """Which other programs share; only files stores have one."""
     WAKEUPS = "wake-ups"
     SEARCH = "search"
     BLOBS = "blobs"
@@ -78,3 +80,5 @@ class Examination(NamedTuple):
     findings: tuple[Finding, ...] = ()
     is_done: bool = True
     """False where the area was left out."""
+    notes: tuple[str, ...] = ()
+    """What somebody meant to be so, and others may wonder at: nothing is wrong."""

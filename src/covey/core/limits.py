@@ -6,6 +6,9 @@ from typing import Final
 MAX_ENVELOPE_BYTES: Final = 1024 * 1024
 """A message on the wire, all parts inline; what is larger travels as a file part."""
 
+MAX_PAPER_BYTES: Final = 2 * MAX_ENVELOPE_BYTES + 64 * 1024
+"""A file in a folder that people read. One of ours has the text twice: as its readers know it, and in the envelope."""
+
 MAX_DIALOGUE_BODY_BYTES: Final = 256 * 1024
 """The text of a message that a loop of agents sends; it may be empty."""
 

@@ -113,18 +113,30 @@ class Negotiation(NamedTuple):
 
     def owed_by(self, one: Identity) -> Message | None:
         """Return what one side is to answer now."""
-        return next((asked for asked in reversed(self.open) if not is_by(asked, one)), None)
+        return next((asked for asked in reversed(self.open) if not self._is_by(asked, one)), None)
 
     def awaited_by(self, one: Identity) -> Message | None:
         """Return what one side has asked and has no answer to."""
-        return next((asked for asked in self.open if is_by(asked, one) and asked is not self.announce), None)
+        return next((asked for asked in self.open if self._is_by(asked, one) and asked is not self.announce), None)
 
     def asked_by(self, one: Identity) -> MessageId | None:
         """Return what one side has asked last: what it has no answer to, or what was answered last of all."""
         awaited = self.awaited_by(one)
         if awaited is not None:
             return awaited.id
-        return None if self.last.kind is not Kind.RESPONSE or is_by(self.last, one) else self.last.in_reply_to
+        return None if self.last.kind is not Kind.RESPONSE or self._is_by(self.last, one) else self.last.in_reply_to
+
+    def _is_by(self, message: Message, one: Identity) -> bool:
+        """Tell whether one of the two sides said something."""
+        return self._is_asker(message.sender) is self._is_asker(one)
+
+    def _is_asker(self, one: Identity) -> bool:
+        """Tell whether somebody is the side that began it. Both may be sessions of the same agent, or a session and
+        somebody who speaks for its agent from a shell: who was spoken to first is then not who spoke."""
+        asker = self.first.sender
+        if one.session is not None and asker.session is not None:
+            return one.session == asker.session
+        return one.agent == asker.agent and one.session not in [address.value for address in self.first.to]
 
     def rests(self, now: datetime) -> timedelta | None:
         """Return how long these two still let each other alone; None where they need not."""
@@ -165,13 +177,6 @@ def read_on(before: Negotiation, message: Message) -> Negotiation:
     is_last = asked.id not in before.questions and ending_of(message, before.limit) is Ending.LIMIT
     ending = Ending.SKIPPED if is_skip(message.text) else Ending.LIMIT if is_last else None
     return after if ending is None else after._replace(open=(), ending=ending, ended_at=message.created_at)
-
-
-def is_by(message: Message, one: Identity) -> bool:
-    """Tell whether one of two sides said something. They may be sessions of the same agent."""
-    if one.session is None or message.sender.session is None:
-        return message.sender.agent == one.agent
-    return message.sender.session == one.session
 
 
 def announce_prompt(asker: str, ending: Ending) -> str:

@@ -6,21 +6,33 @@ from typing import Final, NamedTuple
 
 from covey.core.errors import Invalid
 
+STORE_FILE: Final = "covey.db"
+STORE_FOLDER: Final = ".covey"
+
 
 class Engine(StrEnum):
     MEMORY = "memory"
     SQLITE = "sqlite"
+    FILES = "files"
+    """The same as sqlite, in a folder that people and foreign programs share."""
     NATS = "nats"
 
 
 class StoreUrl(NamedTuple):
-    """memory:, sqlite:PATH[?synchronous=full|normal], or nats://[LOGIN@]HOST:PORT[,HOST:PORT…]/SPACE[?OPTIONS]; tls://
-    is nats:// with a secure connection."""
+    """memory:, sqlite:PATH[?synchronous=full|normal], files:PATH[?layout=dialogue|mailbox], or
+    nats://[LOGIN@]HOST:PORT[,HOST:PORT…]/SPACE[?OPTIONS]; tls:// is nats:// with a secure connection."""
 
     engine: Engine
     place: str
     """What stands between the engine and the options; for tls:// with that before it."""
     options: Mapping[str, str]
+
+    @property
+    def file(self) -> str | None:
+        """The file of the ledger, as it is written in the URL; None where that says nothing of one."""
+        if self.engine in (Engine.MEMORY, Engine.NATS):
+            return None
+        return self.place if self.engine is Engine.SQLITE else f"{self.place}/{STORE_FOLDER}/{STORE_FILE}"
 
     def __str__(self) -> str:
         """The URL without a login."""
@@ -38,11 +50,12 @@ class StoreUrl(NamedTuple):
 
 SECURE: Final = "tls://"
 
-_KNOWN: Final = "use memory: or sqlite:PATH, or nats://HOST:PORT/SPACE"
+_KNOWN: Final = "use memory:, sqlite:PATH, files:PATH or nats://HOST:PORT/SPACE"
 
 _OPTIONS: Mapping[Engine, Mapping[str, tuple[str, ...]]] = {
     Engine.MEMORY: {},
     Engine.SQLITE: {"synchronous": ("full", "normal")},
+    Engine.FILES: {"layout": ("dialogue", "mailbox"), "synchronous": ("full", "normal")},
 }
 """What the options may say. Those of a server are its adapter's business."""
 
@@ -56,8 +69,9 @@ def parse_store_url(text: str) -> StoreUrl:
         raise Invalid("store URL", without_login(text), _KNOWN)
     engine = Engine(scheme)
     place, _, query = rest.partition("?")
-    if engine is Engine.SQLITE and (not place or "\0" in place):
-        raise Invalid("store URL", text, "name a file: sqlite:PATH")
+    if engine in (Engine.SQLITE, Engine.FILES) and (not place or "\0" in place):
+        what = "a file: sqlite:PATH" if engine is Engine.SQLITE else "a folder: files:PATH"
+        raise Invalid("store URL", text, f"name {what}")
     if engine is Engine.NATS and "//" not in place:
         raise Invalid("store URL", without_login(text), "use nats://HOST:PORT/SPACE")
     options: dict[str, str] = {}

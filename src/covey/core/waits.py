@@ -71,6 +71,10 @@ class Walk:
                 self._came_by[edge.awaited] = edge
                 self._ahead.append(edge.awaited)
 
+    def came_by(self, agent: AgentName) -> Edge:
+        """Return the edge by which the walk came to an agent first."""
+        return self._came_by[agent]
+
     @property
     def circle(self) -> Sequence[Edge]:
         """The way from the asker back to it; empty where there is none."""

@@ -43,6 +43,10 @@ class Messages(Protocol):
         """Return the `limit` messages accepted last that fit, in the order of acceptance, swept ones included."""
         ...
 
+    async def is_swept(self, message_id: MessageId) -> bool:
+        """Tell whether the message is there and marked as swept."""
+        ...
+
     async def sweep(self, scope: Scope) -> int:
         """Mark all messages of the scope as swept; return how many were not marked before."""
         ...

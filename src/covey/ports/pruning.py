@@ -7,6 +7,7 @@ from typing import Generic, NamedTuple, Protocol, TypeVar
 from covey.core.ids import MessageId
 from covey.core.names import Scope
 from covey.core.pruning import ThreadState
+from covey.core.run import Run, RunId
 
 T = TypeVar("T")
 
@@ -52,6 +53,11 @@ class Holdings(Protocol):
         """Return the `limit` messages of the thread that were accepted last, newest first."""
         ...
 
+    async def unasked(self, before: datetime, limit: int) -> Sequence[Run]:
+        """Return the first `limit` runs that are done with, ended before that time and never were asked anything: there
+        is no message that began them, because their spawn failed before. In the order in which they were first put."""
+        ...
+
     async def files(self, after: int, limit: int) -> Page[str]:
         """Look through the next `limit` messages with file parts, in the order of acceptance from `after` on (0 at
         first); return the digests of the parts, each once. The cost does not grow with messages without files."""
@@ -78,6 +84,11 @@ class Pruned(Protocol):
         events that name them; keep their ids. A LookupError where one is not there, or something of it is open: a
         delivery that waits, or a post of one that is pending, a ticket that is not closed, a task that is not finished,
         a run that is not done with."""
+        ...
+
+    async def remove_runs(self, run_ids: Sequence[RunId]) -> Removed:
+        """Remove runs that never were asked anything, with the events that tell of them. A LookupError where one is not
+        there, is not done with, or has a message that began it."""
         ...
 
     async def remove_offers(self, after: int, limit: int) -> tuple[Removed, int | None]:

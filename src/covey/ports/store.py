@@ -104,12 +104,16 @@ class Store(Protocol):
         """What this engine can do."""
         ...
 
-    async def commit(self, operation: Operation[T], *, is_long: bool = False) -> T:
+    async def commit(self, operation: Operation[T], *, is_long: bool = False, is_light: bool = False) -> T:
         """Run `operation` and make all that it wrote durable at once, or, when it raises, nothing.
 
         Commits are serial: each sees all that were before it. An operation may be run more than once before its result
         counts, so it touches nothing but the transaction. It awaits nothing but the transaction's own methods.
         One that may touch many records says `is_long`, so that an engine can keep it away from the event loop.
+
+        One that `is_light` need not wait for the disk: it is there for everyone when this returns and outlives every
+        process, but a power cut may lose it, with all that came after it and was light too. It is for what would be
+        done again then, or means nothing any more.
         """
         ...
 

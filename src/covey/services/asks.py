@@ -36,16 +36,24 @@ class Asks:
         self._waiting = waiting
 
     async def ask(
-        self, draft: Draft, actor: Identity, policy: SendPolicy, timeout: float, *, heeds_questions: bool = False
+        self,
+        draft: Draft,
+        actor: Identity,
+        policy: SendPolicy,
+        timeout: float,
+        *,
+        heeds_questions: bool = False,
+        answered: Message | None = None,
     ) -> Outcome:
         """Send a request to one agent and wait for its answer. With `heeds_questions` a question back ends the wait,
-        too: the ticket then awaits its answer."""
+        too: the ticket then awaits its answer. `answered` is what it replies to, where the caller has that at hand."""
         if draft.kind is not Kind.REQUEST or not draft.expects_reply:
             raise Invalid("kind", str(draft.kind), "an ask is a request that expects a reply")
         if len(draft.to) > 1 or EVERYONE in draft.to:
             raise Invalid("recipients", len(draft.to), "an ask goes to one agent; send a request to several instead")
         waits = timeout if policy.waits is None else policy.waits
-        receipt = await self._mail.send(draft, actor, policy._replace(may_await_session=False, waits=waits))
+        policy = policy._replace(may_await_session=False, waits=waits)
+        receipt = (await self._mail.post(draft, actor, policy, answered)).receipt
         debtor = next((delivery.agent for delivery in receipt.deliveries), None)
         if debtor is None:  # the same id was sent before, to a session that nobody has registered yet
             raise SessionUnknown(f"of the recipient of {receipt.message_id}")
@@ -73,7 +81,9 @@ class Asks:
         self, ticket: TicketId, actor: Identity, timeout: float, heeds_questions: bool, place: Topic | None = None
     ) -> Outcome:
         topics = [place or message_topic(MessageId(ticket.partition("@")[0]))]
-        settled = await self._waiting.until(topics, lambda: self._look(ticket, heeds_questions), timeout)
+        settled = await self._waiting.until(
+            topics, lambda: self._look(ticket, heeds_questions), timeout, looks_first=place is None
+        )
         return await self._outcome(settled or await self._ticket(ticket), actor)
 
     async def _ticket(self, ticket: TicketId) -> Ticket:
@@ -104,7 +114,8 @@ class Asks:
                         await _take(act, copy)
             return answer
 
-        answer = await self._store.commit(operation)
+        # Light: whoever loses it to a power cut is shown the answer once more, and has lost all it made of it, too.
+        answer = await self._store.commit(operation, is_light=True)
         if answer is not None:
             self._lately.shown(actor.session, [(answer.sender.agent, answer.id)])
         return Outcome(kind, ticket, answer, reason=await self._reason(ticket) if answer is None else "")

@@ -1,7 +1,7 @@
 """Dialogue: threads, debts, the archive, the gate and the sweep."""
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from covey.core.authority import check_force, check_recipient, check_sender, check_sweep, seen_by
 from covey.core.delivery import WAITING, Delivery, DeliveryState, Move, state_at
@@ -21,6 +21,9 @@ from covey.services.known import known_message
 from covey.services.looking import Item
 from covey.services.mail import not_for
 from covey.services.unarchived import numbered, unarchived
+
+SWEPT: Final = "swept"
+"""Why a delivery is settled that waited in a scope when it was swept."""
 
 
 class Swept(NamedTuple):
@@ -169,7 +172,7 @@ class Dialogue:
             unsettled = await tx.deliveries.unsettled_in(scope)
             check_sweep(actor, unsettled)
             for delivery in unsettled:
-                await shift(act, delivery, Move.SETTLE, "swept")
+                await shift(act, delivery, Move.SETTLE, SWEPT)
             moved = await tx.messages.sweep(scope)
             await journal(act, Action.MESSAGE_SWEPT, scope=scope, moved=moved)
             return Swept(scope, moved, judged)

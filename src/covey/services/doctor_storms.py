@@ -1,6 +1,6 @@
-"""Waits and causal trees under examination: those that nobody stands behind any more."""
+"""Waits and causal trees under examination: those that nobody stands behind; and what was stopped or paused."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Final, NamedTuple
 
@@ -8,6 +8,8 @@ from covey.core.counted import counted
 from covey.core.diagnoses import TREE_ROOTLESS, WAIT_LEFT
 from covey.core.finding import Area, Examination, Finding
 from covey.core.identity import Identity
+from covey.core.names import AgentName
+from covey.core.pause import WHOLE, Pause
 from covey.core.storm import Tree
 from covey.core.waits import Wait
 from covey.ports.checkup import Tell
@@ -16,6 +18,7 @@ from covey.ports.presence import Liveness
 from covey.ports.store import Store, Transaction
 from covey.services.act import Act
 from covey.services.doctor_note import note
+from covey.services.pauses import pauses_of
 from covey.services.waits import Graph
 
 MOST: Final = 1_000_000
@@ -33,6 +36,15 @@ class Ailing(NamedTuple):
     left: Sequence[Wait]
     """Those of sessions that are gone. One whose time is over is forgotten when its agent waits again."""
     rootless: Sequence[Tree]
+    stopped: Sequence[Tree]
+    paused: Mapping[AgentName, Pause]
+
+    def notes(self) -> tuple[str, ...]:
+        """Return what holds agents up because it is meant to."""
+        return (
+            *(_told_pause(name, pause) for name, pause in self.paused.items()),
+            *(f"the tree of {tree.root} is stopped: `covey storms` shows why" for tree in self.stopped),
+        )
 
     def findings(self) -> tuple[Finding, ...]:
         found = (
@@ -66,7 +78,7 @@ class StormsCheckup:
             again = await self._store.read(self._look, is_long=True)
             found = again._replace(left=[wait for wait in again.left if wait in found.left])
         summary = f"{counted(found.trees, 'causal tree')}, {counted(found.waits, 'wait')}"
-        return Examination(self.area, summary, found.findings())
+        return Examination(self.area, summary, found.findings(), notes=found.notes())
 
     async def mend(self, findings: Sequence[Finding], actor: Identity) -> None:
         codes = {finding.code for finding in findings}
@@ -97,8 +109,15 @@ class StormsCheckup:
             trees=len(trees),
             left=[wait for wait in waits if wait.until > now and not await graph.holds(wait)],
             rootless=[tree for tree in trees if await _is_rootless(tx, tree)],
+            stopped=await tx.trees.stopped(),
+            paused=await pauses_of(tx),
         )
 
 
 async def _is_rootless(tx: Transaction, tree: Tree) -> bool:
     return await tx.messages.get(tree.root) is None and not await tx.pruned.has(tree.root)
+
+
+def _told_pause(name: AgentName, pause: Pause) -> str:
+    who, again = ("the space", "covey resume") if name == WHOLE else (name, f"covey resume {name}")
+    return f"{who} is paused by {pause.by}{f' ({pause.reason})' if pause.reason else ''}: `{again}` lets it go on"

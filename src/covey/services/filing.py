@@ -12,11 +12,17 @@ from covey.services.act import Act, journal
 
 
 async def file(
-    act: Act, message: Message, document: str, deliveries: Sequence[Delivery], tickets: Sequence[Ticket]
+    act: Act,
+    message: Message,
+    document: str,
+    deliveries: Sequence[Delivery],
+    tickets: Sequence[Ticket],
+    *,
+    is_swept: bool = False,
 ) -> Receipt:
     """Write the message, its deliveries and its tickets, journal them as one event, and ring the inboxes."""
     tx = act.tx
-    await tx.messages.add(message, document)
+    await tx.messages.add(message, document, is_swept=is_swept)
     placed: list[Delivery] = []
     for delivery in deliveries:
         placed.append(await tx.deliveries.place(delivery))

@@ -68,14 +68,16 @@ class Mail:
         """Accept a message: when this returns it is durable. The same id again returns the same receipt."""
         return (await self.post(draft, actor, policy)).receipt
 
-    async def post(self, draft: Draft, actor: Identity, policy: SendPolicy) -> Sent:
-        """Do the same, and return the message too: as it is now composed, where it was sent before."""
+    async def post(self, draft: Draft, actor: Identity, policy: SendPolicy, answered: Message | None = None) -> Sent:
+        """Do the same, and return the message too: as it is now composed, where it was sent before. `answered` is what
+        it replies to, where the caller has that at hand."""
         for part in draft.parts:
             if isinstance(part, FilePart) and not await self._blobs.has(part.digest):
                 raise BlobMissing(part.digest)
         now = self._clock.now()
         try:
-            answered = None if draft.in_reply_to is None else await self.message(draft.in_reply_to)
+            if draft.in_reply_to is not None and answered is None:
+                answered = await self.message(draft.in_reply_to)
             relayed = None if draft.relaying is None else await self.message(draft.relaying)
         except MessagePruned:
             repeated = await self._store.read(lambda tx: _repeated_alone(tx, draft, actor))

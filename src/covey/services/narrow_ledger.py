@@ -47,6 +47,9 @@ class NarrowMessages:
     async def add(self, message: Message, document: str, *, is_swept: bool = False) -> None:
         _refuse_writing()
 
+    async def is_swept(self, message_id: MessageId) -> bool:
+        return await self.get(message_id) is not None and await self._tx.messages.is_swept(message_id)
+
     async def sweep(self, scope: Scope) -> int:
         _refuse_writing()
 

@@ -43,11 +43,11 @@ class NarrowStore:
     def capabilities(self) -> Capabilities:
         return self._store.capabilities
 
-    async def commit(self, operation: Operation[T], *, is_long: bool = False) -> T:
+    async def commit(self, operation: Operation[T], *, is_long: bool = False, is_light: bool = False) -> T:
         async def in_own_name(tx: Transaction) -> T:
             return await operation(_InOwnName(tx, self._holder))
 
-        return await self._store.commit(in_own_name, is_long=is_long)
+        return await self._store.commit(in_own_name, is_long=is_long, is_light=is_light)
 
     async def read(self, operation: Operation[T], *, is_long: bool = False) -> T:
         async def narrowed(tx: Transaction) -> T:

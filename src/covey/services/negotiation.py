@@ -45,6 +45,17 @@ from covey.services.result_place import result_place
 ANSWERING = SendPolicy(closes=True)
 
 
+class Patience(NamedTuple):
+    """How long a reply is waited for."""
+
+    here: float
+    """Before whoever speaks is told what came of it."""
+    known: float
+    """In all, as others know of it."""
+    is_round: bool
+    """A reply is wanted."""
+
+
 class Look(NamedTuple):
     """What two sessions have with each other at one moment."""
 
@@ -61,7 +72,14 @@ class Negotiations:
         self._lately = lately
 
     async def say(
-        self, parts: tuple[Part, ...], to: Session, actor: Identity, timeout: float, callback: Callback | None = None
+        self,
+        parts: tuple[Part, ...],
+        to: Session,
+        actor: Identity,
+        timeout: float,
+        callback: Callback | None = None,
+        *,
+        waits_on: float | None = None,
     ) -> Exchange:
         """Say something to a session. What the actor owes there, it answers. With a timeout it is a round of the
         negotiation of the two, which begins with it where there is none: the other's reply is waited for. Without, it
@@ -69,28 +87,32 @@ class Negotiations:
 
         The result of a negotiation is announced where `callback` says; by default in the conversation that one of the
         two is bound to, or that the actor's model was last told something from.
+
+        Who wants to see how it stands meanwhile `waits_on` for so long by itself: it is then a round, too, and returned
+        at once.
         """
+        patience = Patience(timeout, timeout, timeout > 0) if waits_on is None else Patience(0.0, waits_on, True)
         if to.id == actor.session:
             raise Invalid("session", str(to.key), "that is your own; name another one")
         known, limit = await self.look(actor, to)
         text = text_of(parts)
         owed = None if known is None else known.owed_by(actor)
         if known is not None and owed is not None:
-            return await self._answer(known, owed, parts, to, actor, timeout)
+            return await self._answer(known, owed, parts, to, actor, patience)
         if is_skip(text):
             return await self._end(known, parts, to, actor)
-        if timeout <= 0:
+        if not patience.is_round:
             return await self._tell(None, parts, to, actor)
         if known is not None and known.ending is None:
             awaited = known.awaited_by(actor)
             if awaited is not None:  # it has not answered yet: a remark, and not another question
                 await self._tell(known, parts, to, actor)
-                return await self._await(known, awaited.id, to, actor, timeout)
-            return await self._round(known, parts, to, actor, timeout)
+                return await self._await(known, awaited.id, to, actor, patience.here)
+            return await self._round(known, parts, to, actor, patience)
         rest = None if known is None else known.rests(self._clock.now())
         if known is not None and rest is not None:
             raise RoundsExhausted(str(to.key), known.limit, rest.total_seconds())
-        return await self._begin(parts, to, actor, timeout, limit, callback)
+        return await self._begin(parts, to, actor, patience, limit, callback)
 
     async def wait(self, to: Session, actor: Identity, timeout: float) -> Exchange:
         """Wait on for the reply of a session to what the actor asked it last; one that has come is returned again."""
@@ -134,26 +156,30 @@ class Negotiations:
         parts: tuple[Part, ...],
         to: Session,
         actor: Identity,
-        timeout: float,
+        patience: Patience,
         limit: int,
         callback: Callback | None,
     ) -> Exchange:
-        led_by = self._led_by(to, actor)
+        led_by = await self._led_by(to, actor)
         draft = _asking(parts, to)._replace(
             subject=pair_subject(actor, _side(to)),
             round=1,
             led_by=led_by,
             callback=callback or await self._store.read(lambda tx: result_place(tx, to, actor, led_by)),
         )
-        outcome = await self._asks.ask(draft, actor, SendPolicy(), timeout, heeds_questions=True)
+        outcome = await self._ask(draft, actor, patience)
         return await self._exchange(outcome, to, actor, 1, limit)
 
     async def _round(
-        self, known: Negotiation, parts: tuple[Part, ...], to: Session, actor: Identity, timeout: float
+        self, known: Negotiation, parts: tuple[Part, ...], to: Session, actor: Identity, patience: Patience
     ) -> Exchange:
         draft = _asking(parts, to)._replace(round=known.round + 1, in_reply_to=known.last.id)
-        outcome = await self._asks.ask(draft, actor, SendPolicy(), timeout, heeds_questions=True)
+        outcome = await self._ask(draft, actor, patience, known.last)
         return await self._exchange(outcome, to, actor, known.round + 1, known.limit)
+
+    async def _ask(self, draft: Draft, actor: Identity, patience: Patience, answered: Message | None = None) -> Outcome:
+        policy = SendPolicy(waits=patience.known)
+        return await self._asks.ask(draft, actor, policy, patience.here, heeds_questions=True, answered=answered)
 
     async def _answer(
         self,
@@ -162,14 +188,14 @@ class Negotiations:
         parts: tuple[Part, ...],
         to: Session,
         actor: Identity,
-        timeout: float,
+        patience: Patience,
     ) -> Exchange:
         draft = Draft(Kind.RESPONSE, (), parts, round=known.round, in_reply_to=owed.id)
-        sent = await self._mail.post(draft, actor, ANSWERING)
+        sent = await self._mail.post(draft, actor, ANSWERING, owed)
         after = read_on(known, sent.message)
         awaited = after.awaited_by(actor)
-        if awaited is not None and timeout > 0:  # it had asked back, and may answer now
-            return await self._await(known, awaited.id, to, actor, timeout)
+        if awaited is not None and patience.is_round:  # it had asked back, and may answer now
+            return await self._await(known, awaited.id, to, actor, patience.here)
         state = ExchangeState.DELIVERED if after.ending is None else ExchangeState.ENDED
         return Exchange(state, to, sent.message.id, known.round, known.limit, ending=after.ending)
 
@@ -191,7 +217,7 @@ class Negotiations:
     ) -> Exchange:
         draft = Draft(Kind.NOTIFY, (Address(AddressKind.SESSION, to.id),), parts)
         if known is None:
-            draft = draft._replace(led_by=self._led_by(to, actor))
+            draft = draft._replace(led_by=await self._led_by(to, actor))
         else:
             draft = draft._replace(in_reply_to=known.last.id)
         if known is not None and is_end:
@@ -244,8 +270,8 @@ class Negotiations:
 
         return await self._store.commit(operation)
 
-    def _led_by(self, to: Session, actor: Identity) -> MessageId | None:
-        return self._lately.led_by(actor.session, (Address(AddressKind.SESSION, to.id),))
+    async def _led_by(self, to: Session, actor: Identity) -> MessageId | None:
+        return await self._lately.leading(actor.session, (Address(AddressKind.SESSION, to.id),))
 
 
 def _asking(parts: tuple[Part, ...], to: Session) -> Draft:

@@ -81,6 +81,8 @@ class Prune:
                     some, threads = await self._store.commit(removal, is_long=True)
                     removed = _sum(removed, some)
                     tell(removed.messages, found.messages)
+        if wanted.scope is None:
+            removed = _sum(removed, await self._remove_unasked(wanted.before, actor))
         removed = _sum(removed, await self._remove_offers(actor))
         await self._store.commit(lambda tx: _let_go_of_stopped(tx, wanted.before), is_long=True)
         while await self._store.commit(lambda tx: tx.trees.forget(wanted.before, EVENTS), is_long=True):
@@ -90,6 +92,22 @@ class Prune:
         while await self._pages.give_back(PAGES):
             tell(removed.messages, found.messages)
         return Outcome(found, removed, blobs, bytes_before, await self._pages.size())
+
+    async def _remove_unasked(self, before: datetime, actor: Identity) -> Removed:
+        """Remove the children whose spawn failed before they were asked anything: they are of no thread."""
+
+        async def operation(tx: Transaction) -> Removed:
+            runs = await tx.holdings.unasked(before, BATCH)
+            if not runs:
+                return Removed()
+            gone = await tx.pruned.remove_runs([run.id for run in runs])
+            await _bury(Act(tx, actor, self._clock.now()), None, (), gone)
+            return gone
+
+        removed = Removed()
+        while any(some := await self._store.commit(operation, is_long=True)):
+            removed = _sum(removed, some)
+        return removed
 
     async def _remove_offers(self, actor: Identity) -> Removed:
         """Remove the offers that show nothing any more, whoever removed what they showed."""

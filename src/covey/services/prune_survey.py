@@ -9,6 +9,7 @@ from typing import Final, NamedTuple
 from covey.core.ids import MessageId
 from covey.core.names import Scope
 from covey.core.pruning import ThreadState
+from covey.core.run import Run
 from covey.ports.ledger import MessageFilter
 from covey.ports.pruning import Page
 from covey.ports.store import Store, Transaction
@@ -19,6 +20,9 @@ SCOPES: Final = 100
 
 THREADS: Final = 500
 """How many messages are looked through for their threads in one read."""
+
+MOST_RUNS: Final = 1_000_000
+"""How many children that never were asked anything are counted."""
 
 
 class Wanted(NamedTuple):
@@ -38,6 +42,7 @@ class Closed(NamedTuple):
     messages: int
     last_at: datetime
     tasks: int = 0
+    runs: int = 0
 
 
 class Why(StrEnum):
@@ -69,6 +74,11 @@ class Survey(NamedTuple):
     def tasks(self) -> int:
         """How many tasks go, counted in the same way."""
         return sum(closed.tasks for closed in self.closed)
+
+    @property
+    def runs(self) -> int:
+        """How many children go, counted in the same way."""
+        return sum(closed.runs for closed in self.closed)
 
 
 async def survey(store: Store, wanted: Wanted) -> Survey:
@@ -127,14 +137,20 @@ async def _glance(tx: Transaction, scope: Scope, before: datetime) -> datetime |
 
 
 async def _loose_threads(store: Store, before: datetime) -> Closed | None:
-    """Return what the threads without any scope come to that may go, each by itself."""
-    closed: Closed | None = None
+    """Return what the threads without any scope come to that may go, each by itself; and the children that never were
+    asked anything, which are of no thread."""
+    unasked = await store.read(lambda tx: tx.holdings.unasked(before, MOST_RUNS), is_long=True)
+    closed = Closed(None, 0, 0, max(map(_end, unasked)), runs=len(unasked)) if unasked else None
     walk = _Walk(store, None, before)
     while states := await walk.further():
         for state in states:
             if not state.scopes and state.may_go(before):
                 closed = _with(closed or Closed(None, 0, 0, state.last_at), state)
     return closed
+
+
+def _end(run: Run) -> datetime:
+    return run.ended_at or run.started_at
 
 
 class _Walk:
@@ -169,4 +185,5 @@ def _with(closed: Closed, state: ThreadState) -> Closed:
         messages=closed.messages + state.messages,
         last_at=max(closed.last_at, state.last_at),
         tasks=closed.tasks + state.tasks,
+        runs=closed.runs + state.runs,
     )

@@ -141,12 +141,6 @@ class Services:
         return Channels(self._ports.store, self.clock, self.mail)
 
     @late
-    def claims(self):
-        from covey.services.claims import Claims
-
-        return Claims(self._ports.store, self.clock, self._ports.liveness)
-
-    @late
     def clients(self):
         from covey.services.clients import Clients
 
@@ -232,7 +226,7 @@ class Services:
     def lately(self):
         from covey.services.lately import Lately
 
-        return Lately(self.clock)
+        return Lately(self.clock, self._ports.store)
 
     @late
     def pauses(self):
@@ -281,6 +275,7 @@ class Services:
             whole.directory,
             self.attachments,
             whole.asks,
+            whole.waits,
             whole.waiting,
             whole.supervision,
             lambda: whole.launching,

@@ -24,7 +24,7 @@ from covey.core.address import Address, AddressKind
 from covey.core.card import Card
 from covey.core.delivery import WAITING, DeliveryState, Move
 from covey.core.draft import Draft, compose
-from covey.core.errors import CoveyError, Invalid, NoParent
+from covey.core.errors import CoveyError, Invalid, NoParent, TreeExhausted
 from covey.core.identity import Grade, Identity
 from covey.core.ids import OfferId
 from covey.core.limits import MAX_LEASE
@@ -55,6 +55,7 @@ from covey.services.spawn_request import SpawnRequest
 from covey.services.spawn_steps import Step
 from covey.services.spawn_thread import bind_child
 from covey.services.task_moves import Desk
+from covey.services.weighing import stop_storm
 
 SPAWN_FAILED = "its spawn failed"
 
@@ -88,7 +89,8 @@ class Stages:
         self._files: tuple[FilePart, ...] = ()
         self._cwd: str | None = None
         self._request: Message | None = None
-        self._is_cleared = False
+        self._is_cleared = True
+        """Nothing of a folder is there: it was not made yet, or is removed again."""
 
     def steps(self) -> Sequence[Step]:
         """Return the ten, in their order. What has nothing to do in the world is no reason for a commit of its own."""
@@ -101,7 +103,7 @@ class Stages:
             Step(Stage.THREAD, in_ledger=self.thread, undo=self.unbind),
             Step(Stage.ATTACHMENTS, in_world=attachments),
             Step(Stage.PROMPT, in_ledger=self.prompt, undo=self.withdraw),
-            Step(Stage.WORKSPACE, in_world=workspace, undo=self.forget_folder, unmake=self.clear),
+            Step(Stage.WORKSPACE, in_world=workspace, unmake=self.clear),
             Step(Stage.LAUNCH, in_world=self.launch, unmake=self.abort),
             Step(Stage.REGISTRATION, in_ledger=self.registration),
             Step(Stage.HOOKS, in_world=hooks),
@@ -194,7 +196,7 @@ class Stages:
         )
         relayed = None if self._wish.relaying is None else await known_message(act.tx, self._wish.relaying)
         led_by = None if self._wish.led_by is None else await act.tx.messages.get(self._wish.led_by)
-        request = compose(draft, self._asker, run.request, act.now, None, relayed, led_by)
+        self._request = request = compose(draft, self._asker, run.request, act.now, None, relayed, led_by)
         acceptance = Acceptance(self._tools.desk.ids, self._tools.desk.liveness)
         asking = act._replace(actor=self._asker)
         receipt = await acceptance.accept(asking, request, encode(request), SendPolicy(spawns=True), None, [])
@@ -202,12 +204,12 @@ class Stages:
             raise receipt
         if not any(copy.session == run.session and copy.has_arrived for copy in receipt.deliveries):
             raise Invalid("child", run.agent, f"its first prompt was refused: {receipt.deliveries[0].reason}")
-        self._request = request
         return run
 
     async def workspace(self, run: Run) -> None:
         """6: a child of the parent's own agent works where its parent does; another's where its card says, and in its
         own folder where that says nothing."""
+        self._is_cleared = False
         inherits = run.agent == run.parent_agent or self._wish.is_newcomer
         self._cwd = self._wish.cwd if inherits else self._card.workspace
         await self._tools.launching.furnish(self.child(run))
@@ -247,8 +249,10 @@ class Stages:
     # ------------------------------------------------------------------------------------- what takes them back
 
     async def end_session(self, act: Act, run: Run) -> Run:
-        """2 undone: the run has failed, and its session is over."""
-        over = await shift_run(act, run, RunMove.FAIL, run.reason)
+        """2 undone: the run has failed, and its session is over. A folder that is not there is
+        forgotten."""
+        left = run._replace(folder=None) if self._is_cleared else run
+        over = await shift_run(act, left, RunMove.FAIL, run.reason)
         session = await act.tx.sessions.get(run.session)
         if session is not None and not session.has_ended:
             await end_session(act, session, SPAWN_FAILED, ())
@@ -275,14 +279,16 @@ class Stages:
         with suppress(CoveyError):
             self._is_cleared = await self._tools.launching.clear(run)
 
-    async def forget_folder(self, _act: Act, run: Run) -> Run:
-        """6 undone, as the ledger has it."""
-        return run._replace(folder=None) if self._is_cleared else run
-
     async def abort(self, run: Run) -> None:
         """7 undone."""
         with suppress(CoveyError):
             await self._tools.launching.abort(run, SPAWN_FAILED)
+
+    async def note_storm(self, act: Act, error: TreeExhausted) -> None:
+        """5 refused by its causal tree: nothing is left of the spawn, but the tree was stopped. The child is not told:
+        it never was."""
+        if self._request is not None:
+            await stop_storm(act, self._request, (), error, self._tools.desk)
 
     # ------------------------------------------------------------------------------------------- what they need
 

@@ -55,7 +55,8 @@ class Walk:
                 self._made.append(step)  # before it is done: what fails half-way has to be taken back too
                 await step.in_world(self.run)
             ahead.append(step)
-        await self._commit(ahead)
+        # Light: a power cut ends what was launched as well, and a run that did not get so far is given up as lost.
+        await self._commit(ahead, is_light=True)
 
     async def undo(self, error: BaseException) -> bool:
         """Take back what was made, the last first; tell whether there was anything in the ledger. What the world
@@ -89,7 +90,7 @@ class Walk:
         begun = [*self._committed, *self._made, *self._trying]
         return [step for step in reversed(self._steps) if step in begun]
 
-    async def _commit(self, steps: Sequence[Step]) -> None:
+    async def _commit(self, steps: Sequence[Step], *, is_light: bool = False) -> None:
         """Do what a few steps do in the ledger, and journal each, in one transaction."""
         if not steps:
             return
@@ -105,7 +106,7 @@ class Walk:
             return run
 
         self._trying = [*steps]
-        self.run = await self._store.commit(operation)
+        self.run = await self._store.commit(operation, is_light=is_light)
         self._committed += steps
         self._made = []
         self._trying = []

@@ -5,10 +5,19 @@ A child is a session of its agent and a request that it owes an answer to: the a
 """
 
 from collections.abc import Callable
+from contextlib import suppress
 from typing import NamedTuple
 
 from covey.core.authority import check_as
-from covey.core.errors import BeyondToken, Invalid, LauncherUnavailable, NotYours, RunUnknown, Unavailable
+from covey.core.errors import (
+    BeyondToken,
+    Invalid,
+    LauncherUnavailable,
+    NotYours,
+    RunUnknown,
+    TreeExhausted,
+    Unavailable,
+)
 from covey.core.event import Action
 from covey.core.identity import Identity
 from covey.core.ids import message_topic
@@ -24,7 +33,7 @@ from covey.ports.launching import Launching
 from covey.ports.plugins import Moment
 from covey.ports.store import Store, Transaction
 from covey.services.act import Act, journal
-from covey.services.asks import Asks
+from covey.services.asks import KNOWN_AFTER, Asks
 from covey.services.attachments import Attachments
 from covey.services.directory import Directory
 from covey.services.known import known_message
@@ -35,6 +44,7 @@ from covey.services.spawn_steps import Walk
 from covey.services.supervision import Supervision
 from covey.services.task_moves import Desk
 from covey.services.waiting import Waiting
+from covey.services.waits import Waits
 from covey.services.warning import warn
 
 STOP_SECONDS = 15.0
@@ -65,6 +75,7 @@ class Spawning:
         directory: Directory,
         attachments: Attachments,
         asks: Asks,
+        waits: Waits,
         waiting: Waiting,
         supervision: Supervision,
         launching: Callable[[], Launching | None],
@@ -78,6 +89,7 @@ class Spawning:
         self._directory = directory
         self._attachments = attachments
         self._asks = asks
+        self._waits = waits
         self._waiting = waiting
         self._supervision = supervision
         self._launching = launching
@@ -89,7 +101,8 @@ class Spawning:
 
     async def spawn(self, wish: SpawnRequest, actor: Identity) -> Run:
         """Start a child and return at once; the run has its id and session key. What can't be is an error, and leaves
-        nothing behind: SpawnDepth, SpawnLimit and SpawnNotAllowed name the limit, the count, and how to raise it."""
+        nothing behind: SpawnDepth, SpawnLimit, SpawnNotAllowed and, where its causal tree has no room for a child,
+        TreeExhausted name the limit, the count, and how to raise it."""
         self._check_holder(actor, "start children of")
         if self._holder is not None and (wish.command or wish.python is not None) and wish.agent is not None:
             check_as(self._holder, wish.agent, "choose the program of")  # it would act in that agent's name
@@ -110,13 +123,18 @@ class Spawning:
             await walk.go()
         except BaseException as error:
             await self._undo(walk, error, launching)
+            if isinstance(error, TreeExhausted):
+                await self._note_storm(stages, error, actor)
             raise
         await launching.watch(stages.child(walk.run))
         return walk.run
 
-    async def result(self, run_id: RunId, actor: Identity, timeout: float) -> RunResult | None:
+    async def result(
+        self, run_id: RunId, actor: Identity, timeout: float, *, answers_meanwhile: bool = False
+    ) -> RunResult | None:
         """Wait for the result of a child of the actor's agent; None when the time has run out: it is then pushed to the
-        inbox, or can be waited for again. The answer has then been given, and does not come a second time."""
+        inbox, or can be waited for again. The answer has then been given, and does not come a second time. A wait that
+        would close a circle is WaitCircle, unless the actor `answers_meanwhile` what others ask it."""
         self._check_holder(actor, "wait for children of")
         run = await self.run(run_id)
         _check_party(actor, run, "wait for", (run.parent_agent,))
@@ -131,6 +149,8 @@ class Spawning:
 
             return await self._store.read(operation)
 
+        if timeout > KNOWN_AFTER and not answers_meanwhile and await look() is None:
+            await self._waits.begin(run.ticket, actor, timeout)
         topics = [message_topic(run.request), run_topic(run.id)]
         found = await self._waiting.until(topics, look, timeout, RUN_PACE)
         return None if found is None else await self._result_of(found, actor)
@@ -203,6 +223,11 @@ class Spawning:
             tuple(part for part in answer.parts if isinstance(part, FilePart)),
             answer,
         )
+
+    async def _note_storm(self, stages: Stages, error: TreeExhausted, actor: Identity) -> None:
+        """Write down that a causal tree was stopped at a spawn: the transaction that found it out is taken back."""
+        with suppress(Unavailable):  # the parent hears of it, whether it can be written down or not
+            await self._store.commit(lambda tx: stages.note_storm(Act(tx, actor, self._clock.now()), error))
 
     async def _undo(self, walk: Walk, error: BaseException, launching: Launching) -> None:
         try:

@@ -68,6 +68,10 @@ class Storms:
 
         return await self._store.commit(operation)
 
+    async def stopped(self) -> Sequence[Tree]:
+        """Return the trees that are stopped, the one that grew last first."""
+        return await self._store.read(lambda tx: tx.trees.stopped())
+
     async def look(self, *, is_all: bool = False, limit: int = 100) -> Sequence[TreeView]:
         """Return the trees that are stopped, then those that grew lately and are near a limit; or all that grew lately.
         Lately is as long as a tree may last."""

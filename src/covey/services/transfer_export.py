@@ -29,33 +29,35 @@ class Exports:
         self._clock = clock
 
     @asynccontextmanager
-    async def open(self, *, with_tokens: bool = False) -> AsyncGenerator["Export"]:
-        """Look at the space: what happens from now on is not in the export, and nobody is kept from anything."""
+    async def open(self, *, with_tokens: bool = False, with_private: bool = False) -> AsyncGenerator["Export"]:
+        """Look at the space: what happens from now on is not in the export, and nobody is kept from anything. Private
+        settings go along only where the lines stay in this process."""
         async with self._views.view() as view:
             header = Header(await view.position(), self._clock.now(), __version__)
-            yield Export(view, self._blobs, header, with_tokens)
+            yield Export(view, self._blobs, header, with_tokens, with_private)
 
 
 class Export:
     """One moment of a space. Tokens go along only when asked for, and then as the hashes that are stored."""
 
-    def __init__(self, view: View, blobs: Blobs, header: Header, with_tokens: bool) -> None:
-        self._view = view
+    def __init__(self, view: View, blobs: Blobs, header: Header, with_tokens: bool, with_private: bool) -> None:
+        self.view = view
+        self.header = header
         self._blobs = blobs
-        self._header = header
         self._with_tokens = with_tokens
+        self._with_private = with_private
         self._writer = LineWriter()
         self.missing: list[str] = []
         """The digests of files whose content is not there any more; it is not in the export either."""
 
     async def total(self) -> int:
         """Return about how many records there are."""
-        return sum((await self._view.totals()).values())
+        return sum((await self.view.totals()).values())
 
     async def lines(self) -> AsyncIterator[bytes]:
         """Go through the lines of the export, from its first to its last."""
         self._writer = LineWriter()
-        yield self._writer.header(self._header)
+        yield self._writer.header(self.header)
         async for record in self._records():
             yield self._writer.record(record)
         yield self._writer.end()
@@ -64,14 +66,14 @@ class Export:
     def summary(self) -> Summary:
         """What the lines came to."""
         totals = self._writer.totals
-        return Summary(self._header, totals.counts, totals.digest)
+        return Summary(self.header, totals.counts, totals.digest)
 
     async def _records(self) -> AsyncIterator[Record]:
-        view = self._view
+        view = self.view
         for agent in await view.agents():
             yield agent
         for setting in await view.settings():
-            if not is_progress(setting.name) and not is_private(setting.name):
+            if not is_progress(setting.name) and (self._with_private or not is_private(setting.name)):
                 yield setting
         for token in await view.tokens() if self._with_tokens else ():
             yield token
@@ -79,7 +81,7 @@ class Export:
             yield record
 
     async def _in_order(self) -> AsyncIterator[Record]:
-        view = self._view
+        view = self.view
         after = 0
         while events := await view.events(after, PAGE):
             for event in events:
@@ -115,7 +117,7 @@ class Export:
         """Go through the messages, each after the contents of its files, each content once."""
         self.missing = []
         seen: set[str] = set()
-        async for filed in _all(self._view.messages, MESSAGES_PAGE):
+        async for filed in _all(self.view.messages, MESSAGES_PAGE):
             for part in filed.message.parts:
                 if isinstance(part, FilePart) and part.digest not in seen:
                     seen.add(part.digest)

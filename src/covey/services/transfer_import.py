@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from typing import Final, NamedTuple
 
 from covey.core.delivery import WAITING, Delivery
-from covey.core.errors import ImportConflict, Unavailable
+from covey.core.errors import CoveyError, ImportConflict, Unavailable
 from covey.core.event import Action
 from covey.core.export_lines import WITH_TASKS, Summary
 from covey.core.export_reader import ExportReader
@@ -53,11 +53,13 @@ class Imports:
         self._clock = clock
         self._liveness = liveness
 
-    async def take_in(self, lines: Lines, actor: Identity, tell: Tell) -> Imported:
+    async def take_in(
+        self, lines: Lines, actor: Identity, tell: Tell, unless_begun: CoveyError | None = None
+    ) -> Imported:
         """Take in an export. The same one again changes nothing; one that was begun is gone on with.
 
         ExportDamaged and ExportNewer where it can't be read, ImportConflict where something of it is here already and
-        came in another way; nothing is changed then.
+        came in another way, and `unless_begun`, if given, where nothing of it is; nothing is changed then.
         """
         checked = await self._check(lines, tell)
         digest = checked.summary.digest
@@ -68,8 +70,9 @@ class Imports:
         progress = await self._store.read(begun)
         if progress is not None and progress.is_done:
             return Imported(checked.summary, is_new=False)
-        if progress is None and checked.conflict is not None:
-            raise checked.conflict
+        refused = unless_begun or checked.conflict
+        if progress is None and refused is not None:
+            raise refused
         await self._apply(lines, checked.summary, actor, tell)
         await self._hand_on(checked.left_behind)
         await self._record_tasks(checked.unrecorded)

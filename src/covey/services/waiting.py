@@ -31,16 +31,20 @@ class Waiting:
         look: Callable[[], Awaitable[T | None]],
         timeout: float,
         pace: Sequence[float] = (1.0,),
+        *,
+        looks_first: bool = True,
     ) -> T | None:
         """Return what `look` finds, or None when `timeout` seconds have passed. `pace` says how long it sleeps without
         a ring before it looks anyway: in multiples of the usual time, one after the other, the last again and again.
 
-        It looks once before it listens, because listening costs more than looking; and again as soon as it listens,
-        because what happens between the two rings for nobody.
+        It looks once before it listens, because listening costs more than looking, unless there can be nothing yet; and
+        again as soon as it listens, because what happens between the two rings for nobody.
         """
         ends_at = self._clock.monotonic() + timeout
-        if (found := await look()) is not None or timeout <= 0:
-            return found
+        if looks_first or timeout <= 0:
+            found = await look()
+            if found is not None or timeout <= 0:
+                return found
         pauses = [step * self._recheck for step in pace]
         async with self._wakeups.listen(topics) as bell:
             while (found := await look()) is None:

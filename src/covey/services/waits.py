@@ -1,15 +1,17 @@
 """Waits: who does nothing until another has answered or finished, and the wait that would close a circle.
 
 Only what blocks counts as a wait: an ask, for as long as its asker waits for the answer; a task, where its delegator
-said that it waits. An agent with a live session that does not wait can still answer, so no circle goes through it.
+said that it waits. An agent with a live session that does not wait can still answer, so no circle goes through it; but
+the result of a child is for its own session to give.
 """
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 
+from covey.core.address import AddressKind
 from covey.core.errors import WaitCircle
 from covey.core.identity import Identity
-from covey.core.ids import MessageId, TicketId
+from covey.core.ids import MessageId, SessionId, TicketId, ticket_message
 from covey.core.message import Kind, Message
 from covey.core.names import AgentName
 from covey.core.task import Task, task_at
@@ -55,22 +57,60 @@ class Graph:
         mine = await self._tx.waits.of(asker.agent)
         until = self._now + timedelta(seconds=min(max(seconds, 0.0), LONGEST_WAIT))
         wait = Wait(asker.agent, what, asker.session, self._now, until)
-        if not await self._is_free(asker.agent, (wait, *mine)):
-            walk = Walk(asker.agent, first)
-            while (agent := walk.next()) is not None:
-                walk.feed(await self.of_agent(agent))
-            if walk.circle:
-                raise WaitCircle([edge.waiter for edge in walk.circle], [str(edge) for edge in walk.circle[1:]])
+        is_free = await self._is_free(asker.agent, (wait, *mine))
+        due = await self._due(asker.session) if is_free and asker.session is not None else None
+        if not is_free or due is not None:
+            circle = await self._circle(asker.agent, first, due)
+            if circle:
+                raise WaitCircle([edge.waiter for edge in circle], [str(edge) for edge in circle[1:]])
+        if not is_free and any(edge.awaited == asker.agent for edge in first):
+            await self._check_own(asker, mine)
         for old in mine:
             if old.until <= self._now:
                 await self._tx.waits.remove(old.asker, old.what)
         await self._tx.waits.put(wait)
 
-    async def of_agent(self, agent: AgentName) -> Sequence[Edge]:
-        """Return for whom an agent waits; nobody, where one of its sessions can still answer."""
+    async def _circle(self, asker: AgentName, first: Sequence[Edge], due: TicketId | None) -> Sequence[Edge]:
+        """Return the circle that a wait would close. With `due` other sessions of the asker can do whatever else others
+        wait for."""
+        walk = Walk(asker, first)
+        while (agent := walk.next()) is not None:
+            edges = await self._of_agent(agent, walk.came_by(agent))
+            walk.feed(edge for edge in edges if due is None or edge.awaited != asker or edge.what == due)
+        return walk.circle
+
+    async def _due(self, session: SessionId) -> TicketId | None:
+        """Return what only this session can give: its result, where it is a child."""
+        run = await self._tx.runs.of_session(session)
+        return None if run is None or run.has_ended else run.ticket
+
+    async def _child(self, edge: Edge) -> SessionId | None:
+        """Return the child whose result somebody waits for; None where it is something else."""
+        request = None if edge.is_task else await self._tx.messages.get(ticket_message(TicketId(edge.what)))
+        if request is None or [address.kind for address in request.to] != [AddressKind.SESSION]:
+            return None
+        session = SessionId(request.to[0].value)
+        return session if await self._due(session) == edge.what else None
+
+    async def _check_own(self, asker: Identity, mine: Sequence[Wait]) -> None:
+        """Raise WaitCircle where a session is about to wait for its own agent, all whose other sessions wait for it
+        too: a parent and a child of the same agent, for one."""
+        theirs = [wait for wait in mine if wait.session != asker.session and await self.holds(wait)]
+        edges = {
+            wait.session: edge for wait in theirs for edge in await self.of_wait(wait) if edge.awaited == asker.agent
+        }
+        sessions = await self._tx.sessions.of_agent(asker.agent)
+        others = [s.id for s in sessions if s.id != asker.session and is_live(s, self._liveness, self._now)]
+        if edges and all(other in edges for other in others):
+            raise WaitCircle([asker.agent], [str(edge) for edge in edges.values()])
+
+    async def _of_agent(self, agent: AgentName, came_by: Edge) -> Sequence[Edge]:
+        """Return for whom an agent waits; nobody, where one of its sessions can still answer. The result of a child is
+        for that one alone."""
         waits = [wait for wait in await self._tx.waits.of(agent) if await self.holds(wait)]
-        if not waits or await self._is_free(agent, waits):
-            return ()
+        if waits and await self._is_free(agent, waits):
+            child = await self._child(came_by)
+            waits = [] if child is None else [wait for wait in waits if wait.session == child]
         return [edge for wait in waits for edge in await self.of_wait(wait)]
 
     async def of_wait(self, wait: Wait) -> Sequence[Edge]:
@@ -124,6 +164,8 @@ class Waits:
     async def begin(self, ticket_id: TicketId, actor: Identity, seconds: float) -> None:
         """Write down that somebody waits on for the answer to an earlier question; WaitCircle where that would close a
         circle."""
+        if actor.is_operator:  # as for those who ask
+            return
 
         async def operation(tx: Transaction) -> None:
             ticket = await tx.tickets.get(ticket_id)

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Final, NamedTuple
 
-from covey.core.echo import Talk, find_talk, gist, spoken, talk_key, with_talk
+from covey.core.echo import find_talk, gist, spoken, stopped, talk_key, with_talk
 from covey.core.errors import CoveyError, EchoStorm, TreeExhausted
 from covey.core.event import Action
 from covey.core.identity import THE_SPACE
@@ -18,7 +18,7 @@ from covey.core.names import OPERATOR, AgentName
 from covey.core.routing import Recipient
 from covey.core.storm import (
     STORM_LIMITS,
-    Excess,
+    Limit,
     Limits,
     Tree,
     counts,
@@ -78,12 +78,16 @@ async def weigh(act: Act, weighed: Weighed, desk: Desk) -> CoveyError | None:
     after = grown(before, message.depth, act.now, spawns=weighed.spawns)
     over = None if weighed.is_due or weighed.is_to_people else excess(before, after, limits, act.now)
     if over is not None:
-        return await _exhausted(act, weighed, before, over, desk)
+        error = TreeExhausted(message.root, over.limit, over.counted, over.allowed)
+        await stop_storm(act, message, weighed.agents, error, desk)
+        return error
     if message.kind in _SAID and not weighed.is_to_people:
         known = find_talk(before.talks, talk_key(message.sender.agent, weighed.agents))
         talk, is_heard = spoken(known, message.sender.agent, gist(message.parts), act.now, is_due=weighed.is_due)
         if not is_heard:
-            return await _echoed(act, weighed, before, talk, desk)
+            echo = EchoStorm(message.root, message.sender.agent, weighed.agents, sum(known.stale.values()))
+            await stop_storm(act, message, weighed.agents, echo, desk)
+            return echo
         after = after._replace(talks=with_talk(before.talks, talk))
     await act.tx.trees.put(_going_on(act, after, limits))
     return None
@@ -99,33 +103,25 @@ def _limits(text: str) -> Limits:
     return parse_limits(json.loads(text)) if text else Limits()
 
 
-async def _exhausted(act: Act, weighed: Weighed, tree: Tree, over: Excess, desk: Desk) -> CoveyError:
-    stopped = tree._replace(
-        refused=tree.refused + 1, stopped=tree.stopped or over.limit, stopped_at=tree.stopped_at or act.now
-    )
-    await act.tx.trees.put(stopped)
-    error = TreeExhausted(tree.root, over.limit, over.counted, over.allowed)
-    if tree.stopped is None:
-        await _stop(act, weighed, error, desk)
-    return error
-
-
-async def _echoed(act: Act, weighed: Weighed, tree: Tree, talk: Talk, desk: Desk) -> CoveyError:
-    await act.tx.trees.put(tree._replace(talks=with_talk(tree.talks, talk)))
-    error = EchoStorm(tree.root, weighed.message.sender.agent, weighed.agents, sum(talk.stale.values()))
-    if talk.refused == 1:
-        await _stop(act, weighed, error, desk)
-    return error
-
-
-async def _stop(act: Act, weighed: Weighed, error: CoveyError, desk: Desk) -> None:
-    """Write down that a storm was stopped, and tell those who took part, and the operator."""
-    act = act._replace(actor=THE_SPACE)
-    sender = weighed.message.sender.agent
-    await journal(
-        act, Action.STORM_STOPPED, message_id=weighed.message.root, agent=sender, code=error.code, refusal=error.details
-    )
-    await tell_stopped(act, weighed.message, weighed.agents, error, desk)
+async def stop_storm(
+    act: Act, message: Message, recipients: Sequence[AgentName], error: TreeExhausted | EchoStorm, desk: Desk
+) -> None:
+    """Write down that a message was not taken into its tree. The first time it is journalled, and those who took part
+    are told, and the operator."""
+    tree = await act.tx.trees.get(message.root) or new_tree(message.root, act.now)
+    if isinstance(error, TreeExhausted):
+        is_first = tree.stopped is None
+        limit, since = tree.stopped or Limit(str(error.details["limit"])), tree.stopped_at or act.now
+        await act.tx.trees.put(tree._replace(refused=tree.refused + 1, stopped=limit, stopped_at=since))
+    else:
+        talk = stopped(find_talk(tree.talks, talk_key(message.sender.agent, recipients)), act.now)
+        is_first = talk.refused == 1
+        await act.tx.trees.put(tree._replace(talks=with_talk(tree.talks, talk)))
+    if is_first:
+        act, sender = act._replace(actor=THE_SPACE), message.sender.agent
+        code, details = error.code, error.details
+        await journal(act, Action.STORM_STOPPED, message_id=message.root, agent=sender, code=code, refusal=details)
+        await tell_stopped(act, message, recipients, error, desk)
 
 
 def _going_on(act: Act, tree: Tree, limits: Limits) -> Tree:

@@ -7,7 +7,19 @@ from covey.core.ids import Topic
 from covey.ports.store import Transaction
 
 WRITES = frozenset(
-    {"add", "append", "forget", "next_number", "place", "put", "remember", "remove", "remove_offers", "sweep"}
+    {
+        "add",
+        "append",
+        "forget",
+        "next_number",
+        "place",
+        "put",
+        "remember",
+        "remove",
+        "remove_offers",
+        "remove_runs",
+        "sweep",
+    }
 )
 """The methods of all tables that write."""
 

@@ -45,7 +45,7 @@ class DyingStore:
     def capabilities(self) -> Capabilities:
         return self._store.capabilities
 
-    async def commit(self, operation: Operation[T], *, is_long: bool = False) -> T:
+    async def commit(self, operation: Operation[T], *, is_long: bool = False, is_light: bool = False) -> T:
         self._refuse_when_dead()
         self.writes.append(0)
         number = len(self.writes)
@@ -59,7 +59,7 @@ class DyingStore:
             self.writes[number - 1] = 0
             return await operation(CountingTransaction(transaction, count_write))
 
-        result = await self._store.commit(counted, is_long=is_long)
+        result = await self._store.commit(counted, is_long=is_long, is_light=is_light)
         self._die_at(Death(number, Moment.AFTER))
         return result
 

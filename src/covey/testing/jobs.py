@@ -1,6 +1,7 @@
 """What the processes of a shared contract do to a space at the same time."""
 
 import asyncio
+import itertools
 import os
 import time
 from collections.abc import Awaitable, Callable, Mapping
@@ -90,10 +91,10 @@ async def follow(store: Store, tell: Tell, total: str) -> None:
 
 
 async def deal(store: Store, tell: Tell) -> None:
-    """File messages, each with all that belongs to it, until killed."""
-    while True:
+    """File messages, each with all that belongs to it, until killed; every other one as a light commit."""
+    for is_light in itertools.cycle((False, True)):
         message_id = new_message_id()
-        await store.commit(lambda tx, message_id=message_id: deal_one(tx, message_id))
+        await store.commit(lambda tx, message_id=message_id: deal_one(tx, message_id), is_light=is_light)
         tell(message_id)
 
 

@@ -255,6 +255,7 @@ def a_run(
     state: RunState = RunState.RUNNING,
     folder: str | None = None,
     is_told: bool = True,
+    ended_at: datetime | None = None,
 ) -> Run:
     """Return the `n`-th run, a child of bob's that alice's session has started."""
     session = a_session_id(100 + n)
@@ -273,7 +274,7 @@ def a_run(
         folder=folder,
         is_told=is_told,
     )
-    return run._replace(ended_at=at(9)) if run.has_ended else run
+    return run._replace(ended_at=ended_at or at(9)) if run.has_ended else run
 
 
 def a_post(

@@ -12,7 +12,7 @@ from covey.toolkits.tool import Caller
 
 async def start_child(caller: Caller, wish: SpawnRequest) -> Run:
     """Start a child and return at once."""
-    led_by = caller.services.lately.led_by(caller.identity.session, (EVERYONE,))
+    led_by = await caller.services.lately.leading(caller.identity.session, (EVERYONE,))
     return await caller.services.spawning.spawn(wish._replace(cwd=str(Path.cwd()), led_by=led_by), caller.identity)
 
 

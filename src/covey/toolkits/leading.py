@@ -4,8 +4,8 @@ from covey.core.draft import Draft
 from covey.toolkits.tool import Caller
 
 
-def led(caller: Caller, draft: Draft) -> Draft:
+async def led(caller: Caller, draft: Draft) -> Draft:
     """Return the draft as part of the causal tree that made the model write it, so that a storm is seen as one."""
     if draft.in_reply_to is not None or draft.relaying is not None:
         return draft
-    return draft._replace(led_by=caller.services.lately.led_by(caller.identity.session, draft.to))
+    return draft._replace(led_by=await caller.services.lately.leading(caller.identity.session, draft.to))

@@ -1,5 +1,6 @@
 """The wait for the disk: after the turn has passed on, before anybody is told."""
 
+import asyncio
 import os
 from collections.abc import Collection
 from pathlib import Path
@@ -59,6 +60,18 @@ async def test_without_a_full_sync_nobody_waits_for_the_disk(path: Path, monkeyp
     async with closing(GroupCommit(path, synchronous="normal")) as store:
         monkeypatch.setattr(log_sync.os, "fdatasync", never)
         assert await store.commit(operation) == "done"
+
+
+async def test_what_is_light_does_not_wait_for_the_disk_but_with_others_it_does(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    syncs: list[int] = []
+    async with closing(GroupCommit(path)) as store:
+        monkeypatch.setattr(log_sync.os, "fdatasync", syncs.append)
+        assert await store.commit(operation, is_light=True) == "done"
+        assert len(syncs) == 0
+        await asyncio.gather(store.commit(operation, is_light=True), store.commit(operation))
+        assert len(syncs) == 1
 
 
 async def test_a_disk_that_does_not_confirm_is_told_and_rings_for_nobody(

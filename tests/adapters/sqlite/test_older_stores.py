@@ -24,6 +24,7 @@ from covey.services.recipients import SendPolicy
 from covey.testing.clock import HandClock
 from covey.testing.records import a_delivery, a_message, a_token
 from tests.properties.world import World
+from tests.services.claiming import claim_next
 
 DIGEST = "a" * 64
 WITH_FILE = a_message(1)._replace(parts=(TextPart("look"), FilePart("a.txt", DIGEST, 1)))
@@ -94,10 +95,10 @@ def test_tasks_from_before_there_were_records_of_them_can_be_taken_and_agree_wit
     clock = HandClock()
     services = World(store, clock).processes[0].services
     ann, bob = (finish(services.directory.join(JoinRequest(AgentName(name)))).identity for name in ("ann", "bob"))
-    waits, claimed, over = (
+    claimed, waits, over = (
         finish(services.mail.send(_a_task(n, clock), ann, SendPolicy())).message_id for n in range(3)
     )
-    finish(services.claims.claim(claimed, bob))
+    assert finish(claim_next(services, bob)) is not None
     finish(services.mail.settle(over, bob))
     before = {task.id: task for task in finish(store.read(lambda tx: tx.tasks.find(TaskFilter(), 10)))}
     finish(store.close())
@@ -109,8 +110,8 @@ def test_tasks_from_before_there_were_records_of_them_can_be_taken_and_agree_wit
     connection.close()
     store = SqliteStore(path)
     found = finish(store.read(lambda tx: tx.tasks.find(TaskFilter(), 10)))
-    assert found == [before[waits], before[claimed]]
-    assert found[1].claimed_by == bob.session
+    assert found == [before[claimed], before[waits]]
+    assert found[0].claimed_by == bob.session
     assert finish(Audit(store).check()) == []
     finish(store.close())
     assert not integrity_check(path)

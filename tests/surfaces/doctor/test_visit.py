@@ -14,7 +14,7 @@ from tests.surfaces.commands import Folder
 from tests.surfaces.doctor.patient import Patient
 from tests.surfaces.terminal import Terminal, plain
 
-AREAS = [str(area) for area in Area if area is not Area.SERVER]
+AREAS = [str(area) for area in Area if area not in (Area.FOLDER, Area.SERVER)]
 
 
 def open_up(patient: Patient) -> None:
@@ -120,7 +120,7 @@ def test_only_what_was_named_is_mended(patient: Patient) -> None:
         (["--only"], "expected one argument"),
         (["--cure"], "unrecognized arguments"),
         (["--salvage", "new.db"], "not allowed with"),
-        (["--store", "redis:x"], "use memory: or sqlite:PATH"),
+        (["--store", "redis:x"], "use memory:, sqlite:PATH or files:PATH"),
         (["--store", "sqlite:"], "name a file"),
     ],
 )

@@ -43,6 +43,10 @@ class MemoryMessages:
         newest = (filed.message for filed in self.filed.newest_first() if _fits(filed.message, wanted))
         return tuple(islice(newest, limit))[::-1]
 
+    async def is_swept(self, message_id: MessageId) -> bool:
+        filed = self.filed.get(message_id)
+        return filed is not None and filed.is_swept
+
     async def sweep(self, scope: Scope) -> int:
         unswept = self.filed.on(("unswept", scope))
         for filed in unswept:

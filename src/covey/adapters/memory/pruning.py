@@ -23,6 +23,7 @@ from covey.core.offer import Offer
 from covey.core.parts import FilePart
 from covey.core.post import PostState
 from covey.core.pruning import ThreadState
+from covey.core.run import Run, RunId
 from covey.core.task import Task
 from covey.core.ticket import Ticket, TicketState
 from covey.ports.pruning import Page, Removed
@@ -86,6 +87,10 @@ class MemoryHoldings:
 
     async def newest(self, thread: MessageId, limit: int) -> Sequence[MessageId]:
         return [message.id for message in await self._messages.thread(thread)][::-1][:limit]
+
+    async def unasked(self, before: datetime, limit: int) -> Sequence[Run]:
+        old = (run for run in self._runs.table.all() if run.ended_at is not None and run.ended_at < before)
+        return [*islice((run for run in old if is_unasked(run, self._messages)), limit)]
 
     async def files(self, after: int, limit: int) -> Page[str]:
         numbered = ((n, digests) for n, message in self._numbered(after) if (digests := _digests(message)))
@@ -180,6 +185,15 @@ class MemoryPruned:
         events = self._journal.remove(lambda event: event.message_id in gone)
         return Removed(len(gone), deliveries, tickets, 0, events, tasks, posts, children)
 
+    async def remove_runs(self, run_ids: Sequence[RunId]) -> Removed:
+        runs = [run for run_id in run_ids if (run := self._runs.table.get(run_id)) is not None]
+        if len(runs) < len(run_ids) or not all(is_unasked(run, self._messages) for run in runs):
+            raise LookupError("a run is not done with, was asked something, or is not there")
+        for run in runs:
+            self._runs.table.remove(run.id)
+        requests = {run.request for run in runs}
+        return Removed(runs=len(runs), events=self._journal.remove(lambda event: event.message_id in requests))
+
     async def remove_offers(self, after: int, limit: int) -> tuple[Removed, int | None]:
         page = await self._journal.read(after, limit)
         offers = 0
@@ -199,6 +213,11 @@ class MemoryPruned:
     def _is_gone(self, event: Event) -> bool:
         offer_id = _offer_of(event)
         return offer_id is not None and self._offers.table.get(offer_id) is None
+
+
+def is_unasked(run: Run, messages: MemoryMessages) -> bool:
+    """Tell whether a run is done with, and the message that would have begun it is nowhere."""
+    return run.is_done_with and messages.filed.get(run.request) is None
 
 
 def _is_waiting(copy: Delivery, posts: MemoryPosts) -> bool:

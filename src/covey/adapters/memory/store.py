@@ -33,8 +33,8 @@ class MemoryStore:
     def capabilities(self) -> Capabilities:
         return Capabilities(Survives.NOTHING, shared=False, searchable=True)
 
-    async def commit(self, operation: Operation[T], *, is_long: bool = False) -> T:
-        del is_long  # the calling thread is the only one
+    async def commit(self, operation: Operation[T], *, is_long: bool = False, is_light: bool = False) -> T:
+        del is_long, is_light  # the calling thread is the only one, and there is no disk
         with self._turn():
             self._log.begin()
             try:

@@ -77,9 +77,9 @@ class GroupCommit:
     def capabilities(self) -> Capabilities:
         return capabilities(self._synchronous) if self._replica is None else self._replica.capabilities()
 
-    async def commit(self, operation: Operation[T], *, is_long: bool = False) -> T:
+    async def commit(self, operation: Operation[T], *, is_long: bool = False, is_light: bool = False) -> T:
         self._check_process()
-        return await self._writes.run(operation, is_long=is_long)
+        return await self._writes.run(operation, is_long=is_long, is_light=is_light)
 
     async def read(self, operation: Operation[T], *, is_long: bool = False) -> T:
         self._check_process()

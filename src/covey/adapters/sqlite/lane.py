@@ -26,7 +26,7 @@ Serve = Callable[[Take], object]
 class Waiting(Job):
     """An operation that somebody on an event loop awaits."""
 
-    __slots__ = ("future", "is_long", "loop", "since")
+    __slots__ = ("future", "is_light", "is_long", "loop", "since")
 
     def __init__(self, operation: Callable[[Any], Awaitable[Any]], loop: asyncio.AbstractEventLoop) -> None:
         super().__init__(operation)
@@ -34,6 +34,7 @@ class Waiting(Job):
         self.future: asyncio.Future[Any] = loop.create_future()
         self.since = monotonic()
         self.is_long = False
+        self.is_light = False
 
 
 class Lane:

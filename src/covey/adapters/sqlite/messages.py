@@ -13,7 +13,6 @@ from covey.core.ids import MessageId
 from covey.core.message import Kind, Message
 from covey.core.names import Scope
 from covey.core.parts import has_files
-from covey.core.wire import decode
 
 _SQL = statements("messages")
 _ADD = _SQL["add"]
@@ -42,7 +41,8 @@ class SqliteMessages:
             self._access.write(_ADD, row)
         except apsw.ConstraintError:
             raise LookupError(f"message {message.id} is filed already") from None
-        if message.kind is Kind.TASK:  # read again at each of its moves
+        # A task is read again at each of its moves, and what is asked or answered by whoever waits for it.
+        if message.expects_reply or message.in_reply_to is not None or message.kind is Kind.TASK:
             remember(document, message)
         if is_swept:
             self._access.write(_SQL["sweep_one"], (message.id,))
@@ -62,9 +62,13 @@ class SqliteMessages:
             rows = self._access.read(_SQL["newest_on_subject"], (*values, wanted.subject))
         else:
             rows = self._access.read(_SQL["newest"], values)
-        newest_first = [decode(document) for (document,) in rows]
+        newest_first = [decode_recent(document) for (document,) in rows]
         newest_first.reverse()
         return newest_first
+
+    async def is_swept(self, message_id: MessageId) -> bool:
+        row = self._access.read(_SQL["is_swept"], (message_id,)).fetchone()
+        return row is not None and bool(row[0])
 
     async def sweep(self, scope: Scope) -> int:
         return sum(1 for _ in self._access.write(_SQL["sweep"], (scope,)))

@@ -6,12 +6,14 @@ from typing import Any
 
 from covey.adapters.sqlite.access import Access
 from covey.adapters.sqlite.connection import Row
+from covey.adapters.sqlite.runs import decode_run
 from covey.adapters.sqlite.statements import statements
 from covey.adapters.sqlite.values import to_instant, to_text
 from covey.core.ids import MessageId
 from covey.core.names import Scope
 from covey.core.parts import FilePart
 from covey.core.pruning import ThreadState
+from covey.core.run import Run, RunId
 from covey.core.wire import decode
 from covey.ports.pruning import Page, Removed
 
@@ -75,6 +77,9 @@ class SqliteHoldings:
     async def newest(self, thread: MessageId, limit: int) -> Sequence[MessageId]:
         return [MessageId(message_id) for (message_id,) in self._rows("newest", thread, limit)]
 
+    async def unasked(self, before: datetime, limit: int) -> Sequence[Run]:
+        return [decode_run(row) for row in self._rows("unasked", to_text(before), limit)]
+
     async def files(self, after: int, limit: int) -> Page[str]:
         rows = self._rows("with_files", after, limit)
         parts = (part for _, document in rows for part in decode(document).parts)
@@ -115,6 +120,17 @@ class SqlitePruned:
             events += self._remove("events", message_id)
             self._access.write(_SQL["remember"], (packed(message_id),))
         return Removed(len(message_ids), deliveries, tickets, 0, events, tasks, posts, runs)
+
+    async def remove_runs(self, run_ids: Sequence[RunId]) -> Removed:
+        self._access.next_number()  # as above
+        events = 0
+        for run_id in run_ids:
+            row = self._access.read(_SQL["unasked_request"], (run_id,)).fetchone()
+            if row is None:
+                raise LookupError(f"run {run_id} is not done with, was asked something, or is not there")
+            events += self._remove("events", *row)
+            self._remove("runs", *row)
+        return Removed(runs=len(run_ids), events=events)
 
     async def remove_offers(self, after: int, limit: int) -> tuple[Removed, int | None]:
         row: Row = next(self._access.read(_SQL["next_events"], (after, limit)))

@@ -49,8 +49,8 @@ class SqliteStore:
     def capabilities(self) -> "ports.Capabilities":
         return capabilities(self._synchronous)
 
-    async def commit(self, operation: "ports.Operation[T]", *, is_long: bool = False) -> T:
-        del is_long  # the calling thread is the only one
+    async def commit(self, operation: "ports.Operation[T]", *, is_long: bool = False, is_light: bool = False) -> T:
+        del is_long, is_light  # the calling thread is the only one, and nobody waits for it
         self._begin()
         try:
             return self._writer.alone(operation, self._limit_s)

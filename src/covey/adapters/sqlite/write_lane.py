@@ -45,7 +45,7 @@ class WriteLane:
         self._watch: asyncio.TimerHandle | None = None
         self._idle: asyncio.Future[None] | None = None
 
-    async def run(self, operation: Callable[[Any], Awaitable[T]], *, is_long: bool) -> T:
+    async def run(self, operation: Callable[[Any], Awaitable[T]], *, is_long: bool, is_light: bool = False) -> T:
         """Run `operation` in its turn. One that is cancelled, or has waited too long, before its turn never runs."""
         if self._is_closing:
             raise StoreClosed
@@ -59,6 +59,7 @@ class WriteLane:
                 self._move_to(loop)
         waiting = Waiting(operation, loop)
         waiting.is_long = is_long
+        waiting.is_light = is_light
         self._queue.append(waiting)
         if not self._is_busy and not self._is_starting:
             # Not at once: the tasks that run in this turn of the loop get into the same batch.
@@ -118,12 +119,15 @@ class WriteLane:
         if any(waiting.is_long for waiting in self._batch):
             self._send(self._run_and_commit)
             return
+        is_light = all(waiting.is_light for waiting in self._batch)
         try:
             self._writer.run(self._batch)
+            if is_light:
+                self._writer.commit(is_light=True)
         except BaseException as error:  # noqa: BLE001 - they who wait get it, and the lane must live on
             self._finished(error)
         else:
-            self._send(self._writer.commit)
+            self._finished(None) if is_light else self._send(self._writer.commit)
 
     def _take_turn(self, moves: int) -> None:
         """Wait for the turn; then do everything at once, on this thread, because other processes wait for theirs."""

@@ -120,9 +120,9 @@ class Writer:
             self.abandon()
             raise
 
-    def commit(self) -> None:
-        """Commit what was run, let the next process pass, wait for the disk, and ring. What fails is undone; but where
-        only the wait fails nobody knows."""
+    def commit(self, *, is_light: bool = False) -> None:
+        """Commit what was run, let the next process pass, wait for the disk unless it is light, and ring. What fails
+        is undone; but where only the wait fails nobody knows."""
         try:
             self._execute(_COMMIT)
         except apsw.Error as error:
@@ -131,7 +131,8 @@ class Writer:
         finally:
             self._turnstile.leave()
         try:
-            self._sync()
+            if not is_light:
+                self._sync()
         except BaseException:
             self._transaction.topics.clear()
             raise

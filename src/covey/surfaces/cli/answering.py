@@ -4,6 +4,7 @@ import shlex
 import sys
 
 from covey.core.approval_outcome import Approval
+from covey.core.ids import TicketId
 from covey.core.json import Json
 from covey.core.outcome import Outcome, OutcomeKind, settled_outcome
 from covey.surfaces.cli.approvals import approval_document
@@ -39,10 +40,15 @@ def show_outcome(call: Call, outcome: Outcome, approval: Approval | None, lead: 
         for line in extras(outcome.answer):
             output.note(f"With it came: {line}")
     elif is_open(outcome):
-        output.note(f"{lead}. The question stays open; wait on with:")
-        output.note(_pasteable(_resume_words(call, outcome)))
+        show_way_on(call, outcome.ticket.id, lead)
     else:
         output.note(f"{outcome.ticket.debtor} will not answer: {outcome.kind}{_because(outcome)}.")
+
+
+def show_way_on(call: Call, ticket: TicketId, lead: str) -> None:
+    """Say that a question stays open, and how to wait on for its answer."""
+    call.output.note(f"{lead}. The question stays open; wait on with:")
+    call.output.note(_pasteable(resume_words(call, ticket)))
 
 
 def _because(outcome: Outcome) -> str:
@@ -58,16 +64,16 @@ def _document(call: Call, outcome: Outcome, approval: Approval | None) -> dict[s
         "answer": message_document(outcome.answer) if outcome.answer else None,
         "approval": approval_document(approval) if approval is not None else None,
         "debt": ticket_document(outcome.ticket),
-        "resume": _resume_words(call, outcome) if is_open(outcome) else None,
+        "resume": resume_words(call, outcome.ticket.id) if is_open(outcome) else None,
     }
 
 
-def _resume_words(call: Call, outcome: Outcome) -> list[str]:
+def resume_words(call: Call, ticket: TicketId) -> list[str]:
     """Return the command that waits on for the same answer."""
     options = call.options
     given = (("--store", options.store), ("--agent", options.agent), ("--from", options.sender))
     said = [word for name, value in given if value for word in (name, value)]
-    return ["covey", "ask", *said, "--ticket", outcome.ticket.id]
+    return ["covey", "ask", *said, "--ticket", ticket]
 
 
 def _pasteable(words: list[str]) -> str:

@@ -67,6 +67,7 @@ VERBS: Final[dict[str, Entry]] = {
     "restore": Entry("restore", "Operation", "make a space again from a backup"),
     "export": Entry("export", "Operation", "write all that the space holds to a file"),
     "import": Entry("import_", "Operation", "take in what `covey export` wrote"),
+    "move": Entry("move", "Operation", "take the space to another store, of whatever kind"),
     "demo": Entry("demo", "Operation", "watch six processes talk, with the ledger's states"),
     "help": Entry("help", "Operation", "explain a verb or a topic"),
     "completion": Entry("completion", "Operation", "complete verbs, options and agents in your shell"),

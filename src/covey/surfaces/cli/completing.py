@@ -1,6 +1,7 @@
 """Completing: which words can follow those on a command line."""
 
 from collections.abc import Callable, Iterable, Sequence
+from itertools import starmap
 from typing import Final, NamedTuple
 
 from covey.surfaces.cli.catalogue import VERBS
@@ -21,18 +22,27 @@ class Word(NamedTuple):
     about: str = ""
 
 
-def complete(words: Sequence[str], agents: Callable[[], Sequence[str]]) -> Sequence[Word]:
-    """Return what can stand in the place of the last word; `agents` is asked only where an agent can stand."""
+class Known(NamedTuple):
+    """What a space knows. Each is asked only where such a thing can stand."""
+
+    agents: Callable[[], Sequence[str]]
+    sessions: Callable[[], Sequence[tuple[str, str]]]
+    """What live sessions are called, and what each is for."""
+    children: Callable[[], Sequence[tuple[str, str]]]
+
+
+def complete(words: Sequence[str], known: Known) -> Sequence[Word]:
+    """Return what can stand in the place of the last word."""
     *before, current = words or ("",)
     verb, after = _verb(before)
     if before and before[-1] in _ANYWHERE:
-        found: Iterable[Word] = map(Word, agents()) if before[-1] == "--agent" else ()
+        found: Iterable[Word] = map(Word, known.agents()) if before[-1] == "--agent" else ()
     elif verb is None and current.startswith("-"):
         found = [*(Word(flag, about) for flag, about in _ANYWHERE.items()), Word("--help"), Word("--version")]
     elif verb is None:
         found = [Word(name, entry.summary) for name, entry in VERBS.items()]
     elif verb in VERBS:
-        found = _of_verb(verb, after, current, agents)
+        found = _of_verb(verb, after, current, known)
     else:
         found = ()
     return [word for word in found if word.word.startswith(current) or word.word == FILES]
@@ -50,12 +60,12 @@ def _verb(before: Sequence[str]) -> tuple[str | None, Sequence[str]]:
     return None, ()
 
 
-def _of_verb(verb: str, after: Sequence[str], current: str, agents: Callable[[], Sequence[str]]) -> Iterable[Word]:
+def _of_verb(verb: str, after: Sequence[str], current: str, known: Known) -> Iterable[Word]:
     arguments = arguments_of(verb)
     flags = {flag: argument for argument in arguments for flag in argument.flags}
     previous = flags.get(after[-1]) if after else None
     if previous is not None and previous.takes_value:
-        return _values(verb, previous, agents)
+        return _values(verb, previous, known)
     if current.startswith("-"):
         unused = (flag for flag in flags if flag not in after or flags[flag].is_repeatable)
         return [*(Word(flag, flags[flag].help) for flag in unused), Word("--help", "explain the verb")]
@@ -63,7 +73,7 @@ def _of_verb(verb: str, after: Sequence[str], current: str, agents: Callable[[],
     taken = _taken(after, flags)
     if not places or (taken >= len(places) and not places[-1].is_repeatable):
         return ()
-    return _values(verb, places[min(taken, len(places) - 1)], agents)
+    return _values(verb, places[min(taken, len(places) - 1)], known)
 
 
 def _taken(after: Sequence[str], flags: dict[str, Argument]) -> int:
@@ -79,11 +89,13 @@ def _taken(after: Sequence[str], flags: dict[str, Argument]) -> int:
     return count
 
 
-def _values(verb: str, argument: Argument, agents: Callable[[], Sequence[str]]) -> Iterable[Word]:
+def _values(verb: str, argument: Argument, known: Known) -> Iterable[Word]:
     if argument.choices:
         return map(Word, argument.choices)
     if argument.metavar in _AGENTS:
-        return map(Word, agents())
+        return map(Word, known.agents())
+    if argument.metavar in ("SESSION", "CHILD"):
+        return starmap(Word, known.sessions() if argument.metavar == "SESSION" else known.children())
     if argument.metavar in ("PATH", "FILE"):
         return (Word(FILES),)
     if verb == "help":

@@ -7,15 +7,15 @@ from covey.core.errors import BeyondToken, IdentityRefused
 from covey.core.identity import Identity
 from covey.core.ids import parse_session_id
 from covey.core.names import parse_agent_name
-from covey.core.store_url import Engine
 from covey.services.space import Services
 from covey.surfaces.cli.call import Call
 
 
 def holder_of(call: Call, token: str) -> Identity:
     """Return whom the token stands for. A space that is not there knows none, and is not made for that."""
-    place = os.path.expanduser(call.url.place)  # noqa: PTH111 - a short command can't wait for pathlib
-    if call.url.engine is Engine.SQLITE and not os.path.exists(place):  # noqa: PTH110 - likewise
+    file = call.url.file
+    # A short command can't wait for pathlib.
+    if file is not None and not os.path.exists(os.path.expanduser(file)):  # noqa: PTH110, PTH111
         raise IdentityRefused(f"there is no space at {call.url}, and so no token of it")
     return call.run(Services(call.ports).identities.by_token(token))
 

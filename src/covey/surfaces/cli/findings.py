@@ -31,6 +31,10 @@ def show_examination(output: Output, examination: Examination) -> None:
         output.pieces((area, ""), (f"{worst:<9}", STYLES[worst]), (what, ""), margin=margin)
     elif examination.is_done:
         output.pieces((area, ""), (f"{'healthy':<9}", "green"), (examination.summary, "dim"), margin=margin)
+    for note in examination.notes[:MOST_ITEMS]:
+        output.pieces((f"{margin}{clipped(note, LONGEST)}", "yellow"), margin=margin)
+    if len(examination.notes) > MOST_ITEMS:
+        output.text(f"{margin}… and {len(examination.notes) - MOST_ITEMS} more: --json lists them all")
 
 
 def show_left_out(output: Output, examinations: Sequence[Examination]) -> None:
@@ -72,6 +76,7 @@ def examination_document(examination: Examination) -> dict[str, Json]:
         "examined": examination.is_done,
         "summary": None if examination.findings else examination.summary,
         "findings": [finding.code for finding in examination.findings],
+        "notes": list(examination.notes),
     }
 
 

@@ -1,16 +1,41 @@
-"""Known names: the agents of a space, looked up for a shell that completes words."""
+"""Known names: the agents and sessions of a space, looked up for a shell that completes words."""
 
 from collections.abc import Sequence
+from typing import Final
 
 from covey.core.names import AgentName
-from covey.core.store_url import Engine
 from covey.surfaces.cli.call import Call
+
+_MANY: Final = 1_000
 
 
 def known_names(call: Call) -> Sequence[AgentName]:
     """Return the names of all agents. No store is made where there is none: pressing a key changes nothing."""
+    return call.run(call.services.directory.names()) if _is_there(call) else ()
+
+
+def known_children(call: Call) -> Sequence[tuple[str, str]]:
+    """Return what the children that run are called, by label or the beginning of their run's id, and what they do."""
+    if not _is_there(call):
+        return ()
+    from covey.ports.runs import RunFilter
+    from covey.surfaces.cli.sessions.naming import short
+
+    views = call.run(call.services.runs.find(RunFilter(has_ended=False), _MANY))
+    return [(view.run.label or short(view.run), view.run.description or view.run.agent) for view in views]
+
+
+def known_sessions(call: Call) -> Sequence[tuple[str, str]]:
+    """Return the same, and what other live sessions are called that have a label."""
+    if not _is_there(call):
+        return ()
+    children = known_children(call)
+    sessions = [session for view in call.run(call.services.directory.agents()) for session in view.sessions]
+    labels = {session.label: session.agent for session in sessions if session.label is not None}
+    return [*children, *((label, agent) for label, agent in labels.items() if label not in dict(children))]
+
+
+def _is_there(call: Call) -> bool:
     from pathlib import Path
 
-    if call.url.engine is Engine.SQLITE and not Path(call.url.place).expanduser().exists():
-        return ()
-    return call.run(call.services.directory.names())
+    return call.url.file is None or Path(call.url.file).expanduser().exists()

@@ -60,6 +60,15 @@ async def await_answer(
     services: Services, output: Output, ticket: TicketId, actor: Identity, seconds: float
 ) -> Outcome:
     """Wait for the answer to a question, and tell a person at a terminal how it stands whenever that changes."""
+    await follow(services, output, ticket, seconds)
+    return await services.asks.resume(ticket, actor, 0)
+
+
+async def follow(
+    services: Services, output: Output, ticket: TicketId, seconds: float, *, heeds_questions: bool = False
+) -> None:
+    """Tell a person at a terminal how a question stands, whenever that changes, until it is settled; with
+    `heeds_questions` until something is asked back, too."""
     ends_at = services.clock.monotonic() + seconds
     told: tuple[str, str] | None = None
 
@@ -71,14 +80,15 @@ async def await_answer(
         left = max(0.0, ends_at - services.clock.monotonic())
         changed = await services.waiting.until([message_topic(ticket_message(ticket))], look, left)
         if changed is None:
-            break
+            return
         told = changed.told()
+        if heeds_questions and changed.question is not None:
+            return
         output.step(moment(changed.at, *told))
         if changed.question is not None:
             output.step(f"  answer it: covey reply {changed.question.id} TEXT")
         if settled_outcome(changed.ticket) is not None:
-            break
-    return await services.asks.resume(ticket, actor, 0)
+            return
 
 
 def _distance(copy: Delivery) -> int:

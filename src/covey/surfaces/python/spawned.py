@@ -1,5 +1,6 @@
 """A child that this program has started: its key and id, its result, and its end."""
 
+import asyncio
 from collections.abc import Awaitable, Callable, Collection
 from pathlib import Path
 from typing import Literal, TypedDict, Unpack, cast
@@ -16,7 +17,7 @@ from covey.ports.launching import Group
 from covey.services.space import Services
 from covey.services.spawn_request import SpawnRequest
 from covey.services.spawning import STOP_SECONDS, RunResult
-from covey.surfaces.python.checks import callback, choice, is_unicode, note, seconds
+from covey.surfaces.python.checks import callback, choice, flag, is_unicode, note, seconds
 from covey.surfaces.python.checks import files as parse_files
 from covey.surfaces.python.errand import Errand, python_child
 from covey.surfaces.python.options import MessageOptions, draft_from, policy_from
@@ -80,10 +81,19 @@ class Spawned:
         self._run = (await self._services.runs.view(self.run_id)).run
         return self
 
-    async def result(self, *, timeout: float = 30.0) -> RunResult | None:
+    async def result(self, *, timeout: float = 30.0, answers_meanwhile: bool = False) -> RunResult | None:
         """Wait for the child's answer; None when the time has run out. It is then pushed to the inbox when it comes, or
-        can be waited for again. `status` says how it ended: completed, failed, timed_out, stopped or lost."""
-        found = await self._services.spawning.result(self.run_id, self._actor, seconds(timeout, "timeout"))
+        can be waited for again. `status` says how it ended: completed, failed, timed_out, stopped or lost.
+
+        Who waits counts as one who answers nobody: what a child asks it then is refused as a circle, unless it is asked
+        back in the thread of its task. Say `answers_meanwhile` where another part of the program answers."""
+        limit, serves = seconds(timeout, "timeout"), flag(answers_meanwhile, "answers_meanwhile")
+        spawning = self._services.spawning
+        try:
+            found = await spawning.result(self.run_id, self._actor, limit, answers_meanwhile=serves)
+        except asyncio.CancelledError:
+            await self._services.waits.end(self._run.ticket, self._actor)
+            raise
         await self.refresh()
         return found
 

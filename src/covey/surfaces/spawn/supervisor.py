@@ -50,7 +50,10 @@ class Supervisor:
     async def furnish(self, child: Child) -> None:
         content = self._services.attachments.content
         files = {part.name: await content(part) for part in harmless_names(child.files)}
-        await asyncio.to_thread(self._folders.make, child.run.id, files, child.cwd)
+        if files:
+            await asyncio.to_thread(self._folders.make, child.run.id, files, child.cwd)
+        else:  # three empty folders are made in less time than it takes to go to a thread and back
+            self._folders.make(child.run.id, files, child.cwd)
 
     async def launch(self, errand: Errand) -> None:
         self._launched[errand.child.run.id] = errand, await self.start(errand)

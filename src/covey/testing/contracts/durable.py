@@ -54,6 +54,13 @@ class DurableStoreContract:
         async with open_store(silent) as store:
             assert await store.read(both) == (finished, finished)
 
+    async def test_light_commits_are_there_when_it_is_opened_again(self, open_store: OpenStore) -> None:
+        async with open_store(silent) as store:
+            for _ in range(5):
+                await store.commit(increment, is_light=True)
+        async with open_store(silent) as store:
+            assert await store.read(both) == (5, 5)
+
     async def test_a_space_that_was_only_opened_is_empty(self, open_store: OpenStore) -> None:
         async with open_store(silent):
             pass

@@ -7,7 +7,7 @@ from covey.core.names import Scope
 from covey.core.parts import FilePart, TextPart
 from covey.core.post import PostState
 from covey.core.pruning import ThreadState
-from covey.core.run import RunState
+from covey.core.run import Run, RunState
 from covey.core.task import TaskState
 from covey.core.ticket import TicketState
 from covey.ports.store import Transaction
@@ -199,3 +199,25 @@ class HoldingsContract:
 
         found = await kept(open_store, lambda tx: add(tx, *messages), look)
         assert set(found) == {"a" * 64, "b" * 64, "c" * 64}
+
+    async def test_runs_that_are_over_and_were_never_asked_anything_come_in_their_order(
+        self, open_store: OpenStore
+    ) -> None:
+        over, later, asked, young, uncleared, untold, going = (
+            a_run(1, state=RunState.FAILED, ended_at=at(1)),
+            a_run(7, state=RunState.LOST, ended_at=at(2)),
+            a_run(2, state=RunState.FAILED, ended_at=at(1)),
+            a_run(3, state=RunState.FAILED, ended_at=at(60)),
+            a_run(4, state=RunState.FAILED, ended_at=at(1), folder="/runs/4"),
+            a_run(5, state=RunState.LOST, ended_at=at(1), is_told=False),
+            a_run(6, state=RunState.STARTING),
+        )
+
+        async def write(tx: Transaction) -> None:
+            await add(tx, a_message(2))
+            await each(tx.runs.put, over, asked, young, uncleared, untold, going, later)
+
+        async def look(tx: Transaction) -> list[list[Run]]:
+            return [[*await tx.holdings.unasked(at(60), limit)] for limit in (10, 1)]
+
+        assert await kept(open_store, write, look) == [[over, later], [over]]

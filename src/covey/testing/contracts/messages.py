@@ -126,6 +126,19 @@ class MessagesContract:
             await store.commit(file)
             assert await store.commit(lambda tx: tx.messages.sweep(Scope("s"))) == 1
 
+    async def test_a_message_tells_whether_it_is_swept(self, open_store: OpenStore) -> None:
+        messages = [a_message(1, scope="s"), a_message(2, scope="t")]
+
+        async def write(transaction: Transaction) -> None:
+            await add(transaction, *messages)
+            await transaction.messages.sweep(Scope("s"))
+            await add(transaction, a_message(3, scope="s"))
+
+        async def look(transaction: Transaction) -> list[bool]:
+            return [await transaction.messages.is_swept(a_message(n).id) for n in (1, 2, 3, 4)]
+
+        assert await kept(open_store, write, look) == [True, False, False, False]
+
     async def test_swept_messages_are_still_read(self, open_store: OpenStore) -> None:
         message = a_message(scope="s")
 

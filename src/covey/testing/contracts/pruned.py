@@ -172,6 +172,48 @@ class PrunedContract:
                     await store.commit(lambda tx, gone=message_id: tx.pruned.remove([gone]))
             assert await store.read(lambda tx: tx.pruned.count()) == 1
 
+    async def test_a_run_that_was_never_asked_anything_goes_with_its_events(self, open_store: OpenStore) -> None:
+        async def write(tx: Transaction) -> None:
+            await two_messages(tx)
+            await tx.runs.put(a_run(3, state=RunState.FAILED))
+            await each(tx.journal.append, *(an_event(n) for n in (3, 3)))
+
+        async with open_store(silent) as store:
+            await store.commit(write)
+            removed = await store.commit(lambda tx: tx.pruned.remove_runs([a_run(3).id]))
+            assert removed == Removed(runs=1, events=2)
+            runs = await store.read(lambda tx: tx.runs.find(RunFilter(), 10))
+            assert [run.id for run in runs] == [a_run(1).id, a_run(2).id]
+            assert {event.message_id for event in await store.read(lambda tx: tx.journal.read(0, 100))} == {
+                FIRST,
+                SECOND,
+            }
+            assert await store.read(lambda tx: tx.pruned.count()) == 0
+
+    @pytest.mark.parametrize(
+        "run",
+        [
+            a_run(1, state=RunState.STOPPED),  # its message is there
+            a_run(3, state=RunState.STARTING),
+            a_run(3, state=RunState.LOST, is_told=False),
+            a_run(3, state=RunState.FAILED, folder="/runs/3"),
+            None,
+        ],
+    )
+    async def test_other_runs_do_not_go_by_themselves(self, open_store: OpenStore, run: Run | None) -> None:
+        async def write(tx: Transaction) -> None:
+            await two_messages(tx)
+            await tx.runs.put(a_run(4, state=RunState.FAILED))
+            if run is not None:
+                await tx.runs.put(run)
+
+        async with open_store(silent) as store:
+            await store.commit(write)
+            ids = [a_run(4).id, a_run(9).id if run is None else run.id]
+            with pytest.raises(LookupError):
+                await store.commit(lambda tx: tx.pruned.remove_runs(ids))
+            assert await store.read(lambda tx: tx.runs.get(a_run(4).id)) is not None
+
     async def test_numbers_go_on_after_the_newest_was_removed(self, open_store: OpenStore) -> None:
         async def remove_and_bury(tx: Transaction) -> None:
             await tx.pruned.remove([FIRST, SECOND])

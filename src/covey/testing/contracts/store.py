@@ -214,6 +214,28 @@ class StoreContract:
             await asyncio.gather(*(commit_and_check(f"topic-{n:02}") for n in range(30)))
         assert _topics(rings) == [f"topic-{n:02}" for n in range(30)]
 
+    async def test_light_commits_count_and_ring_like_all_others(self, open_store: OpenStore) -> None:
+        rings = Rings()
+        async with open_store(rings) as store:
+
+            async def commit_and_check(number: int) -> int:
+                is_light = number % 3 > 0
+                await store.commit(ringing(f"topic-{number:02}"), is_light=is_light)
+                assert f"topic-{number:02}" in _topics(rings), "it rings before the commit returns"
+                mine = await store.commit(increment, is_light=is_light)
+                assert (await store.read(both))[0] >= mine, "it is there when the commit returns"
+                return mine
+
+            assert sorted(await asyncio.gather(*(commit_and_check(n) for n in range(30)))) == [*range(1, 31)]
+
+            async def increment_and_break(transaction: Transaction) -> None:
+                await increment(transaction)
+                raise Broken
+
+            with pytest.raises(Broken):
+                await store.commit(increment_and_break, is_light=True)
+            assert await store.read(both) == (30, 30)
+
     async def test_after_closing_everything_is_store_closed(self, open_store: OpenStore) -> None:
         async with open_store(silent) as store:
             await store.commit(increment)

@@ -47,7 +47,7 @@ async def _run(caller: Caller, arguments: Arguments) -> Answer:
         (TextPart(text),),
         in_reply_to=source.message.id if source else None,
     )
-    receipt = await caller.services.mail.send(led(caller, draft), caller.identity, POLICY)
+    receipt = await caller.services.mail.send(await led(caller, draft), caller.identity, POLICY)
     if source is not None:
         await was_named(caller, source.message.id, BROADCAST.name)
     if is_first:

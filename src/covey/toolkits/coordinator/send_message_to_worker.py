@@ -37,7 +37,7 @@ async def _run(caller: Caller, arguments: Arguments) -> Answer:
         in_reply_to=worker.last,
         expects_reply=not is_remark,
     )
-    receipt = await caller.services.mail.send(led(caller, draft), caller.identity, SendPolicy())
+    receipt = await caller.services.mail.send(await led(caller, draft), caller.identity, SendPolicy())
     status = "failed" if not receipt.delivered else "noted" if is_remark else "continued"
     notes = {
         "failed": " ".join(failures(receipt)),

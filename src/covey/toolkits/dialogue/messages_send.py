@@ -38,7 +38,7 @@ async def _run(caller: Caller, arguments: Arguments) -> Answer:
         in_reply_to=answered,
         expects_reply=arguments.get("expects_reply") is True,
     )
-    receipt = await caller.services.mail.send(led(caller, draft), caller.identity, POLICY)
+    receipt = await caller.services.mail.send(await led(caller, draft), caller.identity, POLICY)
     if answered is not None:
         await was_named(caller, answered, MESSAGES_SEND.name)
     message = await caller.services.mail.message(receipt.message_id)

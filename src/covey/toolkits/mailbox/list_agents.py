@@ -3,8 +3,8 @@
 from typing import Final
 
 from covey.core.json import JsonObject
+from covey.core.layout_registry import entry_of
 from covey.core.render_escape import one_line
-from covey.core.times import format_instant
 from covey.services.directory import AgentView
 from covey.toolkits.answers import as_json
 from covey.toolkits.tool import Answer, Arguments, Caller, Tool
@@ -17,16 +17,14 @@ async def _run(caller: Caller, arguments: Arguments) -> Answer:
 
 def registry_entry(view: AgentView) -> JsonObject:
     """Return an agent as the registry has it: what its owner configured, and what is so now."""
+    seen_at = view.last_seen_at
+    registered_at = view.registered_at
+    entry = entry_of(view.name, view.card, view.presence, view.current_tasks, registered_at, seen_at or registered_at)
     return {
-        "agent_id": view.name,
+        **entry,
         "description": one_line(view.card.description),
         "capabilities": [one_line(capability) for capability in view.card.capabilities],
-        "status": str(view.presence),
-        "allow_from": list(view.card.allow_from),
-        "max_concurrent_tasks": view.card.quota,
-        "current_tasks": list(view.current_tasks),
-        "registered_at": format_instant(view.registered_at),
-        "last_heartbeat": format_instant(view.last_seen_at) if view.last_seen_at else None,
+        "last_heartbeat": entry["last_heartbeat"] if seen_at else None,
     }
 
 

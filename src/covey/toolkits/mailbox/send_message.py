@@ -35,7 +35,7 @@ async def _run(caller: Caller, arguments: Arguments) -> Answer:
         callback=None if callback is None else read_callback(callback),
         metadata={} if metadata is None else plain_object(metadata, "metadata"),
     )
-    receipt = await caller.services.mail.send(led(caller, draft), caller.identity, POLICY)
+    receipt = await caller.services.mail.send(await led(caller, draft), caller.identity, POLICY)
     if answered is not None:
         await was_named(caller, answered.id, SEND_MESSAGE.name)
     document = mailbox_document(await caller.services.mail.message(receipt.message_id))

@@ -45,7 +45,7 @@ async def _run(caller: Caller, arguments: Arguments) -> Answer:
         in_reply_to=about,
         expects_reply=True,
     )
-    outcome = await caller.services.asks.ask(led(caller, draft), caller.identity, SendPolicy(), seconds)
+    outcome = await caller.services.asks.ask(await led(caller, draft), caller.identity, SendPolicy(), seconds)
     if about is not None:
         await was_named(caller, about, ASK_AGENT.name)
     return await _answer(caller, outcome)

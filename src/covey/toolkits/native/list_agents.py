@@ -43,12 +43,17 @@ def _lines(me: str, here: Sequence[AgentView], away: Sequence[AgentView]) -> Seq
     else:
         lines.append("No other agent is here now.")
     if away:
-        lines.append(f"Offline (mail waits for them): {listed([view.name for view in away])}")
+        names = [f"{view.name}{_paused(view)}" for view in away]
+        lines.append(f"Offline (mail waits for them): {listed(names)}")
     return lines
 
 
+def _paused(view: AgentView) -> str:
+    return " (paused)" if view.pause else ""
+
+
 def _line(view: AgentView) -> str:
-    busy = " (busy)" if view.presence is Presence.BUSY else ""
+    busy = _paused(view) or (" (busy)" if view.presence is Presence.BUSY else "")
     about = [said(text) for text in (view.card.description, ", ".join(view.card.capabilities)) if text]
     doing = [f"now: {said(view.status)}"] if view.status else []
     return f"- {view.name}{busy}" + (": " + "; ".join(about + doing) if about or doing else "")
@@ -57,7 +62,7 @@ def _line(view: AgentView) -> str:
 def _entry(view: AgentView) -> JsonObject:
     return {
         "name": view.name,
-        "presence": str(view.presence),
+        "presence": "paused" if view.pause else str(view.presence),
         "description": said(view.card.description),
         "capabilities": [said(capability) for capability in view.card.capabilities],
         "status": None if view.status is None else said(view.status),

@@ -39,7 +39,7 @@ async def _run(caller: Caller, arguments: Arguments) -> Answer:
     else:
         answered = await _answered(caller, reference, to)
         draft = Draft(Kind.RESPONSE, (), tuple(parts), in_reply_to=answered.id)
-    receipt = await caller.services.mail.send(led(caller, draft), caller.identity, POLICY)
+    receipt = await caller.services.mail.send(await led(caller, draft), caller.identity, POLICY)
     if draft.in_reply_to is not None:
         await was_named(caller, draft.in_reply_to, SEND_MESSAGE.name)
     return _answer(receipt)

@@ -36,7 +36,7 @@ async def _run(caller: Caller, arguments: Arguments) -> Answer:
         raise Invalid(missing, None, "say whom you ask (to) and what to approve (message), or give a ticket to wait on")
     name = parse_approval_name(what or "plan")
     peer = Address(AddressKind.AGENT, await other_agent(caller, to, "to"))
-    draft = led(caller, Draft(Kind.REQUEST, (peer,), (TextPart(text),), expects_reply=True))
+    draft = await led(caller, Draft(Kind.REQUEST, (peer,), (TextPart(text),), expects_reply=True))
     return await _answer(caller, await approvals.request(draft, name, caller.identity, SendPolicy(), seconds))
 
 

@@ -60,7 +60,7 @@ async def _run(caller: Caller, arguments: Arguments) -> Answer:
 
 
 async def _send(caller: Caller, draft: Draft, to: tuple[Address, ...]) -> Answer:
-    receipt = await caller.services.mail.send(led(caller, draft._replace(to=to)), caller.identity, POLICY)
+    receipt = await caller.services.mail.send(await led(caller, draft._replace(to=to)), caller.identity, POLICY)
     return as_json(
         {
             "delivered_to": [delivery.session for delivery in receipt.delivered],

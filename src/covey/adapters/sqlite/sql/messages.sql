@@ -35,6 +35,10 @@ where subject = ?5
     and (?1 is null or kind = ?1) and (?2 is null or sender = ?2) and (?3 is null or created_at >= ?3)
 order by seq desc limit ?4
 
+-- name: is_swept
+-- Whether one message is marked.
+select swept from messages where id = ?
+
 -- name: sweep
 -- Mark the messages of a scope.
 update messages set swept = 1 where scope = ? and swept = 0 returning seq

@@ -87,6 +87,14 @@ select id from (
     select seq, id from messages where thread = ?1 and thread <> id
 ) order by seq desc limit ?2
 
+-- name: unasked
+-- The runs that are done with and whose first prompt is nowhere.
+select id, session, key, agent, parent_agent, request, mode, launcher, state, started_at, parent, sibling_of, label,
+    description, time_limit, thread_channel, thread_conversation, folder, stage, stop_reason, reason, ended_at, is_told
+from runs
+where ended_at < ? and is_told = 1 and folder is null and not exists (select 1 from messages where id = runs.request)
+order by seq limit ?
+
 -- name: with_files
 -- The messages that may have file parts.
 select seq, document from messages where has_files = 1 and seq > ? order by seq limit ?
@@ -131,6 +139,12 @@ delete from tasks where id = ?
 -- name: remove_runs
 -- The runs that it began.
 delete from runs where request = ?
+
+-- name: unasked_request
+-- The message that would have begun a run that is done with, where there is none.
+select request from runs
+where id = ? and ended_at is not null and is_told = 1 and folder is null
+    and not exists (select 1 from messages where id = runs.request)
 
 -- name: remove_posts
 -- The posts of its deliveries, by whose ids they are found. The id of a message is all that stands before the last dot.

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from threading import current_thread, main_thread
 from typing import Final, NamedTuple
 
-from covey.core.errors import CoveyError
+from covey.core.errors import CoveyError, WaitCircle
 from covey.core.identity import Identity
 from covey.core.limits import RUN_PACE
 from covey.core.run import Run, RunId, RunMode, run_topic
@@ -89,7 +89,7 @@ class _Staying:
     async def _accompany(self, services: Services, run: Run) -> Stayed:
         try:
             async with ticking(self._line.draw, sys.stderr.isatty() and not self._call.output.as_json):
-                result = await _answered(services, run, self._actor) if self._takes_result else None
+                result = await self._answered(services, run) if self._takes_result else None
                 if result is not None and run.mode is RunMode.SESSION and not self._call.output.as_json:
                     self._line.clear()
                     show_answer(self._call, result)
@@ -97,6 +97,20 @@ class _Staying:
         finally:
             self._line.clear()
         return Stayed(ended, result, bool(self.signals))
+
+    async def _answered(self, services: Services, run: Run) -> RunResult:
+        """Wait for the answer. Where the child itself waits for who wants it, a person may answer from elsewhere."""
+        is_circle = False
+        while True:
+            try:
+                found = await services.spawning.result(run.id, self._actor, _LONG_S, answers_meanwhile=is_circle)
+            except WaitCircle:
+                is_circle, who = True, self._actor.agent
+                self._line.clear()
+                self._call.output.step(f"It waits for {who}. Answer it from elsewhere: covey owed {who}")
+                continue
+            if found is not None:
+                return found
 
     async def _end(self, services: Services, supervisor: Supervisor, run_id: RunId, is_at_once: bool) -> None:
         """Have the child stopped, or killed where somebody insists."""
@@ -172,12 +186,6 @@ def _on_signals(call: Callable[[], None]) -> None:
     for number in (signal.SIGINT, signal.SIGTERM):
         if signal.getsignal(number) is not signal.SIG_IGN:
             asyncio.get_running_loop().add_signal_handler(number, call)
-
-
-async def _answered(services: Services, run: Run, actor: Identity) -> RunResult:
-    while (found := await services.spawning.result(run.id, actor, _LONG_S)) is None:
-        pass
-    return found
 
 
 async def _ended(services: Services, run_id: RunId) -> Run:

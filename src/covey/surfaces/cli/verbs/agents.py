@@ -1,8 +1,12 @@
 """covey agents."""
 
 from argparse import ArgumentParser
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 
+from covey.core.counted import counted
+from covey.core.errors import BeyondToken
+from covey.core.pause import WHOLE
 from covey.services.directory import AgentView
 from covey.surfaces.cli.agent_document import agent_document
 from covey.surfaces.cli.call import Call
@@ -48,7 +52,20 @@ def run(call: Call) -> int:
     if options.name is not None and shown[0].sessions:
         call.output.text()
         _show_sessions(call, shown[0])
+    for line in _held_up(call):
+        call.output.note(line)
     return DONE
+
+
+def _held_up(call: Call) -> Iterator[str]:
+    """Tell what holds agents up besides their own pauses."""
+    with suppress(BeyondToken):  # one agent sees who is paused, and not what others began
+        whole = call.run(call.services.pauses.all()).get(WHOLE)
+        if whole is not None:
+            yield f"The space is {told_pause(whole)}. `covey resume` lets it go on."
+        stopped = call.run(call.services.storms.stopped())
+        if stopped:
+            yield f"{counted(len(stopped), 'exchange')} stopped: `covey storms` shows why."
 
 
 def _presence(view: AgentView) -> str:

@@ -5,12 +5,12 @@ from collections.abc import Sequence
 
 from covey.surfaces.cli.call import Call
 from covey.surfaces.cli.exits import DONE
-from covey.surfaces.cli.known_names import known_names
+from covey.surfaces.cli.known_names import known_children, known_names, known_sessions
 from covey.surfaces.cli.shells import SHELLS, script
 
 DESCRIPTION = """\
-Write a script that completes verbs, options, agents and topics in your shell. The script asks covey itself, so it is
-right for every version; agents are read from the space that the command would use."""
+Write a script that completes verbs, options, agents, sessions and topics in your shell. The script asks covey itself,
+so it is right for every version; agents and sessions are read from the space that the command would use."""
 EXAMPLES = """\
 examples:
   eval "$(covey completion bash)"    # in ~/.bashrc
@@ -39,11 +39,12 @@ def run(call: Call) -> int:
 
 
 def _words(call: Call, words: Sequence[str]) -> int:
-    from covey.surfaces.cli.completing import complete
+    from covey.surfaces.cli.completing import Known, complete
 
     if "--store" in words[:-2]:
         call.options.store = words[words.index("--store") + 1]
-    found = complete(words, lambda: known_names(call))
+    known = Known(lambda: known_names(call), lambda: known_sessions(call), lambda: known_children(call))
+    found = complete(words, known)
     if call.output.as_json:
         call.output.json([{"word": word, "about": about} for word, about in found])
     else:

@@ -38,7 +38,7 @@ def arguments(parser: ArgumentParser) -> None:
     bound = parser.add_mutually_exclusive_group()
     bound.add_argument("--pid", type=int, help="the process that it lives as long as; by default the calling shell")
     bound.add_argument("--lease", metavar="SPAN", help="no process: it lives until nobody used it for 10m, 2h, 3d")
-    parser.add_argument("--label", metavar="NAME", help="a name for this session, to be found by")
+    parser.add_argument("--label", metavar="LABEL", help="a name for this session, to be found by")
     card = parser.add_argument_group("the agent's card; what is not given stays as it is")
     card.add_argument("--description", metavar="TEXT", help="what the agent is for")
     card.add_argument("--capability", metavar="TEXT", action="append", help="what it can do; may be repeated")

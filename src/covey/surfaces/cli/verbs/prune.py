@@ -23,8 +23,9 @@ Remove scopes that are closed and old, and threads without a scope that are:
 their messages, debts, tasks and events. The journal keeps a tombstone, and
 their ids are never accepted again. Nothing goes that waits in an inbox, is
 owed, is not finished, or is in one thread with such a thing; nor do the parts
-of a task that is not. Others may go on using the space. Files that no message
-refers to any more go too, an hour after their last use."""
+of a task that is not. Others may go on using the space. Children go with the
+message that began them, or by themselves where their start failed before it.
+Files that no message refers to any more go too, an hour after their last use."""
 EXAMPLES = """\
 examples:
   covey prune --dry-run
@@ -77,13 +78,14 @@ def show_survey(call: Call, survey: Survey, wanted: Wanted) -> None:
         return
     now = call.services.clock.now()
     call.output.table(
-        ("scope", "threads", "messages", "tasks", "quiet for"),
+        ("scope", "threads", "messages", "tasks", "children", "quiet for"),
         [
             (
                 closed.scope or "(none)",
                 str(closed.threads),
                 str(closed.messages),
                 str(closed.tasks),
+                str(closed.runs),
                 age(closed.last_at, now),
             )
             for closed in survey.closed
@@ -91,7 +93,7 @@ def show_survey(call: Call, survey: Survey, wanted: Wanted) -> None:
         "Nothing would go.",
     )
     if survey.closed:
-        call.output.note(f"In all: {_told(survey.messages, survey.tasks)}.")
+        call.output.note(f"In all: {_told(survey.messages, survey.tasks, survey.runs)}.")
     _note_stays(call, survey)
 
 
@@ -108,8 +110,8 @@ def show_outcome(call: Call, outcome: Outcome, wanted: Wanted) -> None:
         }
         call.output.json(document)
         return
-    if removed.messages or removed.offers or outcome.blobs:
-        what = _told(removed.messages, removed.tasks)
+    if removed.messages or removed.runs or removed.offers or outcome.blobs:
+        what = _told(removed.messages, removed.tasks, removed.runs)
         rest = f"{counted(removed.events, 'event')} and {counted(outcome.blobs, 'file')}"
         call.output.text(f"Pruned {what}, {rest}; {size(given_back)} given back.")
     else:
@@ -127,6 +129,7 @@ def survey_document(survey: Survey, wanted: Wanted) -> dict[str, Json]:
                 "threads": closed.threads,
                 "messages": closed.messages,
                 "tasks": closed.tasks,
+                "runs": closed.runs,
                 "last_at": format_instant(closed.last_at),
             }
             for closed in survey.closed
@@ -135,9 +138,10 @@ def survey_document(survey: Survey, wanted: Wanted) -> dict[str, Json]:
     }
 
 
-def _told(messages: int, tasks: int) -> str:
-    """Return how much it is; most spaces have no tasks."""
-    return counted(messages, "message") + (f" with {counted(tasks, 'task')}" if tasks else "")
+def _told(messages: int, tasks: int, runs: int) -> str:
+    """Return how much it is; most spaces have no tasks and no children."""
+    more = ([counted(tasks, "task")] if tasks else []) + ([counted(runs, "child", "children")] if runs else [])
+    return counted(messages, "message") + (f" with {' and '.join(more)}" if more else "")
 
 
 def _note_stays(call: Call, survey: Survey) -> None:

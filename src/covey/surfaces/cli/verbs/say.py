@@ -2,27 +2,30 @@
 
 from argparse import ArgumentParser
 
-from covey.core.address import Address, AddressKind
-from covey.core.draft import Draft
 from covey.core.errors import SessionEnded, SessionUnknown
-from covey.core.message import Kind
+from covey.core.identity import Identity
+from covey.core.ids import TicketId
+from covey.core.parts import Part
 from covey.core.session import Session
-from covey.services.recipients import SendPolicy
+from covey.services.exchange import Exchange, ExchangeState
+from covey.services.space import Services
 from covey.surfaces.cli.advice import advise
-from covey.surfaces.cli.answering import answer_exit, is_open, show_outcome
 from covey.surfaces.cli.call import Call
 from covey.surfaces.cli.exits import INTERRUPTED
 from covey.surfaces.cli.live import run_live
-from covey.surfaces.cli.receipts import show_receipt
 from covey.surfaces.cli.sessions.naming import HELP, session_of
-from covey.surfaces.cli.standing import await_answer
+from covey.surfaces.cli.sessions.talking import show_exchange
+from covey.surfaces.cli.standing import follow
 from covey.surfaces.cli.texts import text_parts
 from covey.surfaces.cli.when import parse_span
 
 DESCRIPTION = """\
-Say something to one live session: a child, or another session of an agent, where `covey send` writes to the agent. With
---wait it is a question: the answer is written to stdout; when the wait ends without one, the command says how to wait
-on, and a late answer also arrives in the inbox of who asked. A child in mode session is run again for what it is told.
+Say something to one live session: a child, or another session of an agent, where `covey send` writes to the agent. What
+you owe that session is answered by it. With --wait it is a round of a talk, and the reply is written to stdout; the
+next --wait to the same session is the next round. The text REPLY_SKIP ends the talk, from either side. After the last
+round the two are let alone for a minute; `covey storms limits` shows how many there are. When the wait ends without a
+reply, the command says how to wait on, and a late one also arrives in the inbox of who asked. A child in mode session
+is run again for what it is told.
 
 exit codes:
   0    delivered; with --wait: answered
@@ -34,25 +37,34 @@ EXAMPLES = """\
 examples:
   covey say helper "Use the new parser." --from lead
   covey say helper "How far are you?" --from lead --wait 5m
+  covey say helper REPLY_SKIP --from lead
   git diff | covey say 3f2b81c0 - --from lead"""
 
 
 def arguments(parser: ArgumentParser) -> None:
-    parser.add_argument("name", metavar="NAME", help=HELP)
+    parser.add_argument("name", metavar="SESSION", help=HELP)
     parser.add_argument("text", metavar="TEXT", nargs="?", help="what you say; - or nothing reads stdin")
     parser.add_argument("--from", dest="sender", metavar="AGENT", help="who says it; only claimed")
     parser.add_argument("--file", metavar="PATH", action="append", default=[], help="attach a snapshot of a file")
-    parser.add_argument("--wait", metavar="SPAN", help="ask, and wait so long for the answer")
+    parser.add_argument("--wait", metavar="SPAN", help="a round: wait so long for the reply")
 
 
 def run(call: Call) -> int:
-    options = call.options
-    seconds = parse_span(options.wait).total_seconds() if options.wait else None
+    seconds = parse_span(call.options.wait).total_seconds() if call.options.wait else None
     session = _session(call)
-    draft = _draft(call, session, is_request=seconds is not None)
-    if seconds is None:
-        return _tell(call, draft)
-    return _ask(call, draft, seconds)
+    parts, actor = _parts(call), call.actor(call.options.sender)
+    exchange = call.run(call.services.negotiations.say(parts, session, actor, 0, waits_on=seconds))
+    ticket = exchange.ticket
+    if ticket is None or not seconds or exchange.state is not ExchangeState.NO_REPLY_YET:
+        return show_exchange(call, exchange)
+    try:
+        exchange = run_live(call, lambda services: _await(call, services, session, ticket, actor, seconds))
+    except KeyboardInterrupt:
+        call.output.step("")
+        call.run(call.services.waits.end(ticket, actor))
+        show_exchange(call, exchange, "Interrupted")
+        return INTERRUPTED
+    return show_exchange(call, exchange)
 
 
 def _session(call: Call) -> Session:
@@ -66,33 +78,16 @@ def _session(call: Call) -> Session:
         raise
 
 
-def _draft(call: Call, session: Session, *, is_request: bool) -> Draft:
+def _parts(call: Call) -> tuple[Part, ...]:
     files = call.options.file
-    parts = [*text_parts(call.options.text, call.output, has_files=bool(files))]
-    return Draft(
-        kind=Kind.REQUEST if is_request else Kind.NOTIFY,
-        to=(Address(AddressKind.SESSION, session.id),),
-        parts=(*parts, *(call.run(call.services.attachments.snapshot(path)) for path in files)),
-        expects_reply=is_request,
-    )
+    parts = text_parts(call.options.text, call.output, has_files=bool(files))
+    return (*parts, *(call.run(call.services.attachments.snapshot(path)) for path in files))
 
 
-def _tell(call: Call, draft: Draft) -> int:
-    receipt = call.run(call.services.mail.send(draft, call.actor(call.options.sender), SendPolicy()))
-    return show_receipt(call.output, receipt)
-
-
-def _ask(call: Call, draft: Draft, seconds: float) -> int:
-    actor = call.actor(call.options.sender)
-    outcome = call.run(call.services.asks.ask(draft, actor, SendPolicy(waits=seconds), 0))
-    ticket = outcome.ticket.id
-    try:
-        if is_open(outcome) and seconds > 0:
-            outcome = run_live(call, lambda services: await_answer(services, call.output, ticket, actor, seconds))
-    except KeyboardInterrupt:
-        call.output.step("")
-        call.run(call.services.waits.end(ticket, actor))
-        show_outcome(call, outcome, None, "Interrupted")
-        return INTERRUPTED
-    show_outcome(call, outcome, None, f"No answer from {outcome.ticket.debtor} yet")
-    return answer_exit(outcome)
+async def _await(
+    call: Call, services: Services, session: Session, ticket: TicketId, actor: Identity, seconds: float
+) -> Exchange:
+    """Wait for the reply; who waits is known, also where it waits on for what it asked before."""
+    await services.waits.begin(ticket, actor, seconds)
+    await follow(services, call.output, ticket, seconds, heeds_questions=True)
+    return await services.negotiations.wait(session, actor, 0)

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
-from covey.core.errors import CoveyError, Invalid, RecipientUnknown
+from covey.core.errors import CoveyError, Invalid, RecipientUnknown, WaitCircle
 from covey.core.identity import Identity
 from covey.core.message import Callback
 from covey.core.names import AgentName, parse_agent_name, parse_label
@@ -52,7 +52,7 @@ def arguments(parser: ArgumentParser) -> None:
     parser.add_argument("task", metavar="TASK", nargs="?", help="what it is to do; - reads stdin")
     parser.add_argument("--from", dest="sender", metavar="AGENT", help="who wants it; only claimed")
     parser.add_argument("--run", metavar="COMMAND", help="its program, quoted as in a shell, instead of its card's")
-    parser.add_argument("--label", metavar="NAME", help="a name for it, for `covey say` and `covey stop`")
+    parser.add_argument("--label", metavar="LABEL", help="a name for it, for `covey say` and `covey stop`")
     parser.add_argument("--file", metavar="PATH", action="append", default=[], help="give it a snapshot of a file")
     parser.add_argument("--time-limit", metavar="SPAN", help="end it, with all that it started, after 90s, 30m, 2h")
     parser.add_argument(
@@ -134,8 +134,12 @@ def _in_background(call: Call, wish: SpawnRequest, actor: Identity, seconds: flo
         result = run_live(call, wait)
     except KeyboardInterrupt:
         call.output.step("")
+        call.run(call.services.waits.end(run.ticket, actor))
         show_ending(call, run, None)
         return INTERRUPTED
+    except WaitCircle:
+        show_way(call, run, "It waits for you")
+        raise
     now = call.run(call.services.spawning.run(run.id))
     show_ending(call, now, result)
     return exit_of(now, result)

@@ -29,7 +29,7 @@ examples:
 
 
 def arguments(parser: ArgumentParser) -> None:
-    parser.add_argument("names", metavar="NAME", nargs="+", help=HELP)
+    parser.add_argument("names", metavar="CHILD", nargs="+", help=HELP)
     parser.add_argument("--reason", metavar="TEXT", default="", help="why; who started it reads it")
     parser.add_argument("--from", dest="sender", metavar="AGENT", help="who stops it; only claimed")
     parser.add_argument("--wait", metavar="SPAN", default=USUAL_WAIT, help=f"for its end (default {USUAL_WAIT})")

@@ -4,6 +4,7 @@ from argparse import ArgumentParser
 
 from covey.core.errors import Invalid
 from covey.core.ids import MessageId
+from covey.core.negotiation import ROUNDS
 from covey.core.storm import Limit, Limits, encode_limits
 from covey.surfaces.cli.call import Call
 from covey.surfaces.cli.counts import positive
@@ -22,7 +23,8 @@ on, too.
   list               what is stopped or near a limit (default); --all: all
                      that grew lately
   lift MESSAGE       let its tree go on: all is counted anew
-  limits             show the limits; with options, change them"""
+  limits             show the limits, and how many rounds two sessions may
+                     negotiate; with options, change them"""
 EXAMPLES = """\
 examples:
   covey storms
@@ -38,6 +40,9 @@ _WHAT = {
     Limit.CHILDREN: "sessions that were spawned in it",
 }
 
+ROUNDS_LIMIT = "rounds"
+_ROUNDS_WHAT = "rounds of a talk of two sessions"
+
 
 def arguments(parser: ArgumentParser) -> None:
     parser.add_argument("action", nargs="?", default=LIST, choices=ACTIONS, help="what to do; by default list")
@@ -46,13 +51,15 @@ def arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--limit", type=positive, default=None, metavar="N", help="list: at most N (default 100)")
     for limit in Limit:
         parser.add_argument(f"--{limit}", type=positive, metavar="N", help=f"limits: {_WHAT[limit]}")
+    parser.add_argument(f"--{ROUNDS_LIMIT}", type=positive, metavar="N", help=f"limits: {_ROUNDS_WHAT}")
 
 
 def run(call: Call) -> int:
     options = call.options
     changes = {limit: getattr(options, limit) for limit in Limit if getattr(options, limit) is not None}
-    if options.action != LIMITS and changes:
-        raise Invalid(f"--{min(changes)}", changes[min(changes)], f"it goes with {LIMITS}")
+    given = {**changes, **({} if options.rounds is None else {ROUNDS_LIMIT: options.rounds})}
+    if options.action != LIMITS and given:
+        raise Invalid(f"--{min(given)}", given[min(given)], f"it goes with {LIMITS}")
     if options.action != LIFT and options.message is not None:
         raise Invalid("argument", options.message, f"it goes with {LIFT}")
     if options.action != LIST and (options.all or options.limit is not None):
@@ -93,12 +100,16 @@ def _lift(call: Call) -> int:
 
 
 def _limits(call: Call, changes: dict[Limit, int]) -> int:
-    storms = call.services.storms
+    storms, negotiations = call.services.storms, call.services.negotiations
+    if call.options.rounds is not None:
+        call.run(negotiations.set_rounds(call.options.rounds, actor_or_user(call)))
     limits = call.run(storms.set_limits(changes, actor_or_user(call)) if changes else storms.limits())
+    rounds = call.run(negotiations.rounds())
     if call.output.as_json:
-        call.output.json(encode_limits(limits))
+        call.output.json({**encode_limits(limits), ROUNDS_LIMIT: rounds})
         return DONE
     usual = Limits()
     rows = [(str(limit), f"{limits.of(limit):,}", f"{usual.of(limit):,}", _WHAT[limit]) for limit in Limit]
+    rows.append((ROUNDS_LIMIT, str(rounds), str(ROUNDS), _ROUNDS_WHAT))
     call.output.table(("limit", "here", "usual", "counts"), rows, "")
     return DONE

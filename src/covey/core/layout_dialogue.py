@@ -1,0 +1,125 @@
+"""The layout of agent loops: a file of eleven fields for each message, and a manifest of what became of it."""
+
+from collections.abc import Mapping
+from contextlib import suppress
+from datetime import datetime
+from typing import Final, Literal, cast
+
+from covey.core.attention_body import body_of
+from covey.core.compact import to_json
+from covey.core.dialogue_document import dialogue_document
+from covey.core.errors import Invalid
+from covey.core.json import Json
+from covey.core.layout import Copy, Paper
+from covey.core.layout_reading import (
+    count_of,
+    document_of,
+    id_in,
+    instant_of,
+    leftovers,
+    name_in,
+    scope_of,
+    subject_of,
+    text_in,
+)
+from covey.core.layout_writing import file_of
+from covey.core.message import Kind, Message
+from covey.core.names import Scope
+from covey.core.times import format_instant
+from covey.core.wire import read_json
+
+SWEPT: Final = "task-swept"
+
+_KINDS: Final[Mapping[Kind, Kind]] = {Kind.TASK: Kind.REQUEST, Kind.UPDATE: Kind.NOTIFY}
+"""What loops have no word for is the nearest that they have."""
+
+_READ: Final[Mapping[Json, Kind]] = {str(kind): kind for kind in (Kind.REQUEST, Kind.RESPONSE, Kind.NOTIFY)}
+
+
+def file_name(file_id: str) -> str:
+    """Return what a file of ours is called."""
+    return f"{file_id}.json"
+
+
+def written(message: Message, copy: Copy) -> bytes:
+    """Return the file of an agent's copy. What is data or a file stands in its body as text, too."""
+    fields = {
+        **dialogue_document(message),
+        "id": copy.file_id,
+        "from": copy.sender,
+        "to": copy.to,
+        "kind": str(_KINDS.get(message.kind, message.kind)),
+        "body": body_of(message),
+        "in_reply_to": copy.in_reply_to,
+    }
+    return file_of(fields, message)
+
+
+def paper(content: bytes, owner: str) -> Paper:
+    """Return what a file in the inbox of `owner` says, or, without one, in the archive; Invalid where it says nothing
+    that a loop would understand."""
+    data = document_of(content)
+    body = text_in(data, "body")
+    if body is None:
+        raise Invalid("body", data.get("body"), "a message has a text")
+    named = data.get("to")
+    answers = id_in(data, "in_reply_to")
+    kind = _kind(data, answers)
+    scope, subject = scope_of(data.get("phase")), subject_of(data.get("subject"))
+    return Paper(
+        id=id_in(data, "id") or "",
+        sender=name_in(data, "from"),
+        kind=kind,
+        text=body,
+        created_at=instant_of(data.get("created_at")),
+        subject=subject,
+        scope=scope,
+        round=count_of(data.get("round")),
+        expects_reply=kind is Kind.REQUEST and data.get("expects_reply") is True,
+        in_reply_to=answers,
+        metadata=leftovers(
+            kind=None if data.get("kind") == kind else data.get("kind"),
+            phase=None if scope else data.get("phase"),
+            subject=None if subject else data.get("subject"),
+            to=None if named == owner or not owner else named,
+        ),
+        to=owner or name_in(data, "to"),
+    )
+
+
+def _kind(data: Mapping[str, Json], answers: str | None) -> Kind:
+    """Return the kind that a file has, or comes closest to. A response answers something."""
+    word = text_in(data, "kind")
+    kind = _READ.get(word) or (Kind.REQUEST if data.get("expects_reply") is True else Kind.NOTIFY)
+    return Kind.NOTIFY if kind is Kind.RESPONSE and answers is None else kind
+
+
+def manifest_line(event: Literal["sent", "archived"], message: Message, copy: Copy, at: datetime, position: int) -> str:
+    """Return the line of the manifest that says what became of an agent's copy; `position` is that in the journal."""
+    return to_json(
+        {
+            "event": event,
+            "id": copy.file_id,
+            "from": copy.sender,
+            "to": copy.to,
+            "phase": message.scope,
+            "kind": str(_KINDS.get(message.kind, message.kind)),
+            "subject": message.subject,
+            "at": format_instant(at),
+            "position": position,
+        }
+    )
+
+
+def swept_line(scope: Scope, moved: int, at: datetime, position: int) -> str:
+    """Return the line of the manifest that says how many files a task left behind."""
+    return to_json({"event": SWEPT, "phase": scope, "moved": moved, "at": format_instant(at), "position": position})
+
+
+def position_of(line: str | bytes) -> int | None:
+    """Return the position in the journal that a line of ours has; a foreign one has none."""
+    with suppress(ValueError, RecursionError):
+        data = read_json(line.decode() if isinstance(line, bytes) else line)
+        position = cast(Mapping[str, Json], data).get("position") if isinstance(data, dict) else None
+        return position if isinstance(position, int) and not isinstance(position, bool) and position >= 0 else None
+    return None

@@ -1,0 +1,94 @@
+"""From what a foreign program has written to the message that the space accepts."""
+
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+
+from covey.core.address import Address, AddressKind
+from covey.core.draft import Draft, compose, is_back_to
+from covey.core.identity import Identity
+from covey.core.ids import MessageId
+from covey.core.json import Json
+from covey.core.layout import Paper
+from covey.core.layout_ids import EPOCH, agent_of
+from covey.core.layout_reading import scope_of, subject_of
+from covey.core.limits import INITIAL_HOPS
+from covey.core.message import Kind, Message, TaskRef
+from covey.core.names import AgentName
+from covey.core.parts import DataPart, Part, TextPart
+
+FOREIGN_ID = "foreign_id"
+FOREIGN = "foreign"
+"""What a file said besides is kept under this name: words of foreign programs have no meaning for ours."""
+
+
+def incoming(
+    paper: Paper,
+    message_id: MessageId,
+    sender: Identity,
+    to: AgentName,
+    now: datetime,
+    answered: Message | None = None,
+    task: MessageId | None = None,
+) -> Message:
+    """Return the message that a file becomes. `answered` is the message of ours that it answers, `task` the task that
+    an update is about, where they are known. An answer to nothing that is known is merely told."""
+    kind = Kind.NOTIFY if paper.kind is Kind.RESPONSE and answered is None else paper.kind
+    if kind is Kind.TASK:
+        answered = None  # a task that is part of another says so by its path
+    address = Address(AddressKind.AGENT, to)
+    draft = Draft(
+        kind=kind,
+        to=(address,),
+        parts=_parts(paper),
+        subject=subject_of(paper.subject),
+        scope=scope_of(paper.scope),
+        round=paper.round,
+        in_reply_to=answered.id if answered else None,
+        expects_reply=paper.expects_reply,
+        task=TaskRef(task, paper.task_state) if task is not None and kind is Kind.UPDATE else None,
+        callback=paper.callback,
+        deadline=paper.deadline,
+        metadata=_metadata(paper, answered, task),
+    )
+    message = compose(draft, sender, message_id, now, answered)._replace(created_at=_made_at(paper, message_id, now))
+    if answered is not None and is_back_to(address, answered):
+        return message
+    return _on_its_path(message, paper)
+
+
+def _on_its_path(message: Message, paper: Paper) -> Message:
+    """Return the message with the hops and the path that it came with, as far as they can be true."""
+    passed = [name for name in dict.fromkeys(map(agent_of, paper.trace)) if name != message.sender.agent]
+    hops_left = message.hops_left if paper.ttl is None else min(paper.ttl, INITIAL_HOPS - 1)
+    return (
+        message._replace(hops_left=hops_left, trace=(*passed, message.sender.agent))
+        if passed
+        else (message._replace(hops_left=hops_left))
+    )
+
+
+def _parts(paper: Paper) -> tuple[Part, ...]:
+    """Return what it carries. A file is a path here, which may be anywhere: it is told, never opened."""
+    others = [
+        *(DataPart(item) for item in paper.data),
+        *(DataPart({"type": "file", "path": path}) for path in paper.files),
+    ]
+    text = paper.text or (paper.task_state if not others else None) or ""
+    return (TextPart(text), *others) if text or not others else tuple(others)
+
+
+def _metadata(paper: Paper, answered: Message | None, task: MessageId | None) -> Mapping[str, Json]:
+    """Return where it came from, and what of it could not be said otherwise."""
+    unsaid: dict[str, Json] = dict(paper.metadata)
+    if answered is None and paper.in_reply_to is not None:
+        unsaid["in_reply_to"] = paper.in_reply_to
+    if task is None and paper.task_id is not None:
+        unsaid |= {"task_id": paper.task_id, "task_state": paper.task_state}
+    return {FOREIGN_ID: paper.id, FOREIGN: unsaid} if unsaid else {FOREIGN_ID: paper.id}
+
+
+def _made_at(paper: Paper, message_id: MessageId, now: datetime) -> datetime:
+    """Return when it was made, by its own words or its id; what says nothing, or names a time to come, is made now."""
+    millis = int(message_id[:13])
+    made_at = paper.created_at or (EPOCH + timedelta(milliseconds=millis) if millis else now)
+    return min(made_at, now)

@@ -1,0 +1,138 @@
+"""The layout of mailboxes: a file for each message, named by time and sender."""
+
+import re
+from collections.abc import Mapping
+from typing import Final
+
+from covey.core.errors import Invalid
+from covey.core.json import Json
+from covey.core.layout import Copy, Paper
+from covey.core.layout_reading import (
+    count_of,
+    document_of,
+    id_in,
+    instant_of,
+    leftovers,
+    name_in,
+    object_in,
+    text_in,
+)
+from covey.core.layout_writing import file_of
+from covey.core.limits import MAX_PARTS
+from covey.core.mailbox_document import mailbox_document
+from covey.core.message import Callback, Kind, Message
+from covey.core.plain import plain
+
+ENDING: Final = ".msg.json"
+
+MAX_TRACE: Final = 64
+"""The longest path that is believed; an honest one has as many steps as a message has hops."""
+
+_TYPES: Final[Mapping[Json, Kind]] = {"message": Kind.NOTIFY, "task": Kind.TASK, "task_update": Kind.UPDATE}
+_OUR_ID = re.compile(r"([0-9]{10})([0-9]{3})-([0-9a-f]{8})")
+_ODD = re.compile(r"[^A-Za-z0-9_-]+")
+
+
+def file_name(file_id: str, sender: str) -> str:
+    """Return what a file of ours is called: the second, who sent it, and what keeps it apart from others of the same
+    second. Names sort by the second."""
+    made = _OUR_ID.match(file_id)
+    if made is None:
+        raise Invalid("file id", file_id, "use <unix milliseconds>-<uuid>")
+    second, millis, first = made.groups()
+    return f"{second}_{_ODD.sub('-', sender)[:64]}_{millis}-{first}{ENDING}"
+
+
+def written(message: Message, copy: Copy) -> bytes:
+    """Return the file of an agent's copy."""
+    fields = {
+        **mailbox_document(message),
+        "id": copy.file_id,
+        "from": copy.sender,
+        "to": copy.to,
+        "reply_to": copy.in_reply_to,
+    }
+    task = fields["task"]
+    if isinstance(task, Mapping) and copy.task_id is not None:
+        fields["task"] = {**task, "id": copy.task_id}
+    # Readers look into it without asking whether there is one.
+    fields["callback"] = fields["callback"] or {}
+    return file_of(fields, message)
+
+
+def paper(content: bytes, owner: str) -> Paper:
+    """Return what a file in the folder of `owner` says; Invalid where it says nothing that a mailbox would."""
+    data = document_of(content)
+    named = data.get("to")
+    word = text_in(data, "type")
+    answers = id_in(data, "reply_to")
+    kind = _TYPES.get(word, Kind.NOTIFY)
+    if kind is Kind.NOTIFY and answers is not None:
+        kind = Kind.RESPONSE
+    own_id = id_in(data, "id") or ""
+    task = object_in(data, "task")
+    has_task = kind in (Kind.TASK, Kind.UPDATE)
+    text, items, files = _content(data.get("content"), is_needed=kind is not Kind.UPDATE)
+    ttl = count_of(data.get("ttl"))
+    return Paper(
+        id=own_id,
+        sender=name_in(data, "from"),
+        kind=kind,
+        text=text,
+        created_at=instant_of(data.get("timestamp")),
+        in_reply_to=answers,
+        data=items,
+        files=files,
+        task_id=(id_in(task, "id") or own_id or None) if has_task else None,
+        task_state=text_in(task, "state") if has_task else None,
+        deadline=instant_of(task.get("deadline")) if has_task else None,
+        ttl=ttl,
+        trace=_trace(data.get("trace")),
+        callback=_callback(object_in(data, "callback")),
+        metadata=leftovers(
+            type=None if word in _TYPES else data.get("type"),
+            to=None if named == owner or not owner else named,
+            metadata=object_in(data, "metadata"),
+        ),
+        to=owner or name_in(data, "to"),
+    )
+
+
+def _content(value: Json, is_needed: bool) -> tuple[str, tuple[Json, ...], tuple[str, ...]]:
+    """Return all text, the data and the paths of files."""
+    parts = value.get("parts") if isinstance(value, Mapping) else value
+    if isinstance(parts, str):
+        return parts, (), ()
+    if not isinstance(parts, list):
+        if is_needed:
+            raise Invalid("content", value, "a message has parts")
+        return "", (), ()
+    if len(parts) > MAX_PARTS:
+        raise Invalid("parts", len(parts), f"use at most {MAX_PARTS}")
+    texts: list[str] = []
+    items: list[Json] = []
+    files: list[str] = []
+    for part in parts:
+        fields: Mapping[str, Json] = part if isinstance(part, Mapping) else {}
+        text = part if isinstance(part, str) else text_in(fields, "text")
+        path = text_in(fields, "path")
+        if text is not None:
+            texts.append(text)
+        elif path is not None:
+            files.append(path)
+        else:
+            items.append(plain(fields.get("data", part), "part"))
+    return "\n\n".join(texts), tuple(items), tuple(files)
+
+
+def _trace(value: Json) -> tuple[str, ...]:
+    if not isinstance(value, list):
+        return ()
+    if len(value) > MAX_TRACE:
+        raise Invalid("trace", len(value), f"use at most {MAX_TRACE} agents")
+    return tuple(name for name in value if isinstance(name, str) and name)
+
+
+def _callback(data: Mapping[str, Json]) -> Callback | None:
+    channel, session_id = text_in(data, "channel"), text_in(data, "session_id")
+    return Callback(channel, session_id) if channel and session_id else None

@@ -1,0 +1,105 @@
+"""What the readers of foreign files have in common: tolerant of what can be understood, Invalid for what can't."""
+
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+from typing import cast
+
+from covey.core.errors import Invalid
+from covey.core.json import Json
+from covey.core.layout_ids import EPOCH
+from covey.core.limits import MAX_COUNT, MAX_PAPER_BYTES
+from covey.core.names import Scope, Subject, parse_scope, parse_subject
+from covey.core.plain import plain
+from covey.core.times import aware
+from covey.core.wire import read_json
+
+MAX_FOREIGN_CHARS = 1000
+"""The longest id or name of a foreign program."""
+
+_MILLIS = 100_000_000_000
+"""A number over this is no count of seconds but of milliseconds: in seconds it would be the year 5138."""
+
+
+def document_of(content: bytes) -> Mapping[str, Json]:
+    """Return the object of JSON that a file holds."""
+    if len(content) > MAX_PAPER_BYTES:
+        raise Invalid("file", f"{len(content):,} bytes", f"use at most {MAX_PAPER_BYTES:,}")
+    try:
+        data = read_json(content.decode("utf-8-sig"))
+    except (ValueError, RecursionError):
+        raise Invalid("file", content[:40], "it is not JSON") from None
+    if not isinstance(data, dict):
+        raise Invalid("file", content[:40], "it is not a JSON object")
+    return cast(Mapping[str, Json], data)
+
+
+def name_in(data: Mapping[str, Json], field: str) -> str:
+    """Return the name that a field must have."""
+    value = data.get(field)
+    if not isinstance(value, str) or not 0 < len(value) <= MAX_FOREIGN_CHARS:
+        raise Invalid(field, value, "name the agent")
+    return value
+
+
+def id_in(data: Mapping[str, Json], field: str) -> str | None:
+    """Return the id that a field may have, in whatever form; some programs count."""
+    value = data.get(field)
+    if value is None or value == "":
+        return None
+    text = str(value) if isinstance(value, int) and not isinstance(value, bool) else value
+    if not isinstance(text, str) or len(text) > MAX_FOREIGN_CHARS:
+        raise Invalid(field, value, f"use a text of at most {MAX_FOREIGN_CHARS:,} characters")
+    return text
+
+
+def text_in(data: Mapping[str, Json], field: str) -> str | None:
+    """Return a field that is a text, or None."""
+    value = data.get(field)
+    return value if isinstance(value, str) else None
+
+
+def object_in(data: Mapping[str, Json], field: str) -> Mapping[str, Json]:
+    """Return a field that is an object, or an empty one."""
+    value = data.get(field)
+    return value if isinstance(value, Mapping) else {}
+
+
+def count_of(value: Json) -> int | None:
+    """Return a count of things that is not beyond measure, or None."""
+    if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= MAX_COUNT:
+        return value
+    return None
+
+
+def instant_of(value: Json) -> datetime | None:
+    """Return the instant that a text or a number of seconds stands for, or None. One without a zone is in UTC."""
+    try:
+        if isinstance(value, str):
+            at = datetime.fromisoformat(value)
+            return aware(at.replace(tzinfo=UTC) if at.utcoffset() is None else at)
+        if isinstance(value, int | float) and not isinstance(value, bool):
+            return EPOCH + timedelta(seconds=value / 1000 if abs(value) > _MILLIS else value)
+    except (ValueError, OverflowError, Invalid):
+        pass
+    return None
+
+
+def scope_of(value: Json) -> Scope | None:
+    """Return a scope, where it is in the form of one."""
+    try:
+        return parse_scope(value)
+    except Invalid:
+        return None
+
+
+def subject_of(value: Json) -> Subject | None:
+    """Return a subject, where it is in the form of one."""
+    try:
+        return parse_subject(value)
+    except Invalid:
+        return None
+
+
+def leftovers(**fields: Json) -> Mapping[str, Json]:
+    """Return what was said in words that are not ours, so that it is not lost."""
+    return {name: plain(value, name) for name, value in fields.items() if value not in (None, {})}

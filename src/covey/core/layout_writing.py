@@ -1,0 +1,29 @@
+"""How a file of ours is written: a line for each field that its readers know, and the whole envelope under our name."""
+
+from collections.abc import Mapping
+
+from covey.core.compact import escape, to_json
+from covey.core.errors import CoveyError
+from covey.core.json import Json
+from covey.core.layout_reading import document_of, object_in
+from covey.core.message import Message
+from covey.core.wire import decode_object, encode
+
+OURS = "covey"
+"""The one field that foreign programs don't have."""
+
+
+def file_of(fields: Mapping[str, Json], message: Message) -> bytes:
+    """Return the content of a file with the fields of a layout."""
+    lines = [f"  {escape(name)}: {to_json(value)}" for name, value in fields.items()]
+    lines.append(f"  {escape(OURS)}: {encode(message)}")
+    return ("{\n" + ",\n".join(lines) + "\n}\n").encode()
+
+
+def envelope(content: bytes) -> Message | None:
+    """Return the message that a file says it is a copy of, or None. Anybody can write that: it is worth only as much
+    as the ledger confirms."""
+    try:
+        return decode_object(object_in(document_of(content), OURS))
+    except CoveyError:
+        return None

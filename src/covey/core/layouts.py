@@ -1,0 +1,28 @@
+"""Files by layout: the one place that knows which module is for which."""
+
+from covey.core import layout_dialogue, layout_mailbox
+from covey.core.layout import Copy, Layout, Paper
+from covey.core.layout_writing import envelope
+from covey.core.message import Message
+
+__all__ = ["envelope", "file_name", "paper", "written"]
+
+
+def file_name(layout: Layout, copy: Copy) -> str:
+    """Return what a file of ours is called."""
+    if layout is Layout.DIALOGUE:
+        return layout_dialogue.file_name(copy.file_id)
+    return layout_mailbox.file_name(copy.file_id, copy.sender)
+
+
+def written(layout: Layout, message: Message, copy: Copy) -> bytes:
+    """Return the file of an agent's copy."""
+    write = layout_dialogue.written if layout is Layout.DIALOGUE else layout_mailbox.written
+    return write(message, copy)
+
+
+def paper(layout: Layout, content: bytes, owner: str) -> Paper:
+    """Return what a file says that a foreign program put into the folder of `owner`; Invalid where it can't be
+    understood."""
+    read = layout_dialogue.paper if layout is Layout.DIALOGUE else layout_mailbox.paper
+    return read(content, owner)

@@ -1,0 +1,186 @@
+"""The mirror: one pass over a folder that people and foreign programs share. First what they did is taken into the
+ledger, then the folder is brought in line with it."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from covey.core.errors import CoveyError, Paused, Unavailable
+from covey.core.event import Action
+from covey.core.ids import MessageId
+from covey.core.layout import Known, Layout, Shelf, Spot
+from covey.ports.clock import Clock
+from covey.ports.folder import Folder, Left, Sighting, Visit
+from covey.ports.store import Store
+from covey.services.mirror_ground import Ground
+from covey.services.mirror_history import BATCH, History
+from covey.services.mirror_intake import Intake
+from covey.services.mirror_outflow import Outflow
+from covey.services.mirror_reading import Read, known_as, read_file
+from covey.services.mirror_registry import BEAT, Registry
+from covey.services.mirror_settling import Settling
+from covey.services.task_moves import Desk
+from covey.services.warning import warn
+
+LOOK: Final = 500
+"""How many files one look takes in."""
+
+LIMIT_S: Final = 10.0
+"""How long a pass waits for those of other processes."""
+
+ENTERING: Final = frozenset(
+    {
+        Action.AGENT_REGISTERED,
+        Action.SESSION_JOINED,
+        Action.SESSION_ACTIVITY,
+        Action.SESSION_ENDED,
+        Action.TASK_MOVED,
+        Action.TASK_CLAIMED,
+        Action.TASK_RELEASED,
+        Action.SPACE_IMPORTED,
+        Action.SPACE_RESTORED,
+    }
+)
+"""What changes an entry of the registry."""
+
+
+class Mirror:
+    """`store` is the ledger itself, not one that leads to passes."""
+
+    def __init__(self, store: Store, folder: Folder, clock: Clock, desk: Desk, limit_s: float = LIMIT_S) -> None:
+        self._folder = folder
+        self._limit_s = limit_s
+        self._clock = clock
+        ground = Ground(store, folder.layout, clock, desk)
+        self._intake = Intake(ground)
+        self._history = History(ground)
+        self._settling = Settling(ground)
+        self._outflow = Outflow(ground)
+        self._registry = Registry(ground)
+        self._ground = ground
+        self._beat_at = 0.0
+
+    async def run(self) -> None:
+        """Make a pass. Where the folder can't be used now, the ledger goes on without: the next pass does it all."""
+        try:
+            async with self._folder.visit(self._limit_s) as visit:
+                await self._pass(visit)
+        except (CoveyError, OSError) as error:
+            warn("the folder is not in line with the space: %s", error)
+
+    async def close(self) -> None:
+        """Let go of the folder."""
+        await self._folder.close()
+
+    async def _pass(self, visit: Visit) -> None:
+        missing: dict[MessageId, None] = {}
+        restless: dict[MessageId, None] = {}
+        is_entered = True
+        while True:
+            sighting = await visit.look(LOOK)
+            is_entered = is_entered and sighting.registry is None
+            seen = await self._see(visit, sighting, missing, restless)
+            if not sighting.is_more or not seen:
+                break
+        happened = await self._outflow.bring(visit, list(missing), list(restless))
+        if self._ground.layout is Layout.MAILBOX:
+            is_due = self._clock.monotonic() - self._beat_at >= BEAT.total_seconds()
+            if is_due or not is_entered or not ENTERING.isdisjoint(happened):
+                await self._registry.enter(visit)
+                self._beat_at = self._clock.monotonic()
+
+    async def _see(
+        self, visit: Visit, sighting: Sighting, missing: dict[MessageId, None], restless: dict[MessageId, None]
+    ) -> int:
+        """Take in what was seen, and return how much of it is done with. What is gone is added to `missing`; what was
+        found, and may stand elsewhere than it should, to `restless`."""
+        if sighting.registry is not None:
+            await self._registry.take_in(visit, sighting.registry)
+        gone = {left.known.spot for left in sighting.left if left.now is None}
+        reads = await self._read(visit, sighting, gone)
+        known = await self._take_in(visit, [read for read in reads if read.arrived.spot.shelf is Shelf.INBOX])
+        known += await self._take_history(visit, [r for r in reads if r.arrived.spot.shelf is not Shelf.INBOX])
+        moved = await self._take_moves(visit, sighting.left)
+        known += moved
+        await self._settling.swept(known)
+        restless |= dict.fromkeys(read.message_id for read in reads if read.is_known)
+        restless |= dict.fromkeys(one.message_id for one in moved)
+        found = {(one.message_id, one.agent) for one in known}
+        for left in sighting.left:
+            if left.now is None and (left.known.message_id, left.known.agent) not in found:
+                missing[left.known.message_id] = None
+        return len(known) + len(sighting.arrived) - len(reads)
+
+    async def _read(self, visit: Visit, sighting: Sighting, gone: set[Spot]) -> list[Read]:
+        """Return what arrived and can be read, oldest first: an answer comes after its question."""
+        reads: list[Read] = []
+        for arrived in sighting.arrived:
+            try:
+                reads.append(await read_file(self._ground, visit, arrived, gone))
+            except Unavailable:
+                raise
+            except CoveyError as error:
+                await visit.set_aside(arrived.spot, arrived.digest, error.message)
+        return sorted(reads, key=_age)
+
+    async def _take_in(self, visit: Visit, reads: Sequence[Read]) -> list[Known]:
+        """Take in what stands in inboxes; return what it is known as."""
+        known: list[Known] = []
+        for read in reads:
+            try:
+                await self._intake.take_in(visit, read)
+            except Unavailable:
+                raise
+            except Paused:
+                continue  # it stays where it is until the space goes on
+            except CoveyError as error:
+                await visit.set_aside(read.arrived.spot, read.arrived.digest, error.message)
+            else:
+                known += await self._note(visit, [read])
+        return known
+
+    async def _take_history(self, visit: Visit, reads: Sequence[Read]) -> list[Known]:
+        """Take in what stands in archives; return what it is known as."""
+        known: list[Known] = []
+        strange = [read for read in reads if not read.is_known]
+        for start in range(0, len(strange), BATCH):
+            known += await self._take_batch(visit, strange[start : start + BATCH])
+        for read in reads:
+            if read.is_known:
+                await self._settling.put_away(read.message_id, read.agent)
+                known += await self._note(visit, [read])
+        return known
+
+    async def _take_batch(self, visit: Visit, reads: Sequence[Read]) -> list[Known]:
+        try:
+            await self._history.take_in(visit, reads)
+        except Unavailable:
+            raise
+        except CoveyError as error:
+            if len(reads) == 1:
+                await visit.set_aside(reads[0].arrived.spot, reads[0].arrived.digest, error.message)
+                return []
+            return [known for read in reads for known in await self._take_batch(visit, [read])]
+        return await self._note(visit, reads)
+
+    async def _note(self, visit: Visit, reads: Sequence[Read]) -> list[Known]:
+        """Remember files that are in the ledger now. The next one may refer to them."""
+        known = [await known_as(visit, read) for read in reads]
+        await visit.note(known, {read.arrived.spot: read.arrived.digest for read in reads})
+        return known
+
+    async def _take_moves(self, visit: Visit, left: Sequence[Left]) -> list[Known]:
+        """Settle what was put away, and remember where it stands now."""
+        moved: list[Known] = []
+        for one in left:
+            if one.now is None:
+                continue
+            if one.now.shelf is not Shelf.INBOX:
+                await self._settling.put_away(one.known.message_id, one.known.agent)
+            moved.append(one.known._replace(spot=one.now))
+        if moved:
+            await visit.note(moved, {})
+        return moved
+
+
+def _age(read: Read) -> tuple[int, str]:
+    return read.millis, read.arrived.spot.name

@@ -1,0 +1,98 @@
+"""History: a file that foreign programs have archived before we came is a message that is done with."""
+
+from collections.abc import Sequence
+from typing import Final, NamedTuple
+
+from covey.core.delivery import Delivery, DeliveryState
+from covey.core.event import Action
+from covey.core.ids import delivery_id, parked_inbox
+from covey.core.layout import Paper, Shelf
+from covey.core.layout_incoming import incoming
+from covey.core.layout_reading import scope_of
+from covey.core.message import Kind, Message
+from covey.core.names import AgentName
+from covey.core.wire import encode
+from covey.ports.folder import Visit
+from covey.ports.store import Transaction
+from covey.services.act import Act, journal
+from covey.services.filing import file
+from covey.services.mirror_ground import BY_OTHERS, Ground, foreigner
+from covey.services.mirror_reading import Read
+from covey.services.mirror_references import first_message, messages_called
+from covey.services.recipients import introduce
+
+BATCH: Final = 200
+"""How many one commit takes in."""
+
+
+class _Found(NamedTuple):
+    message: Message
+    document: str
+    agent: AgentName
+    is_swept: bool
+
+
+class History:
+    def __init__(self, ground: Ground) -> None:
+        self._ground = ground
+
+    async def take_in(self, visit: Visit, reads: Sequence[Read]) -> None:
+        """File what is in an archive and not in the ledger. Nobody is told, nobody owes anything for it, and no task
+        begins. CoveyError where one can't be filed as it is: then none of them is."""
+        now = self._ground.clock.now()
+        found: list[_Found] = []
+        called: dict[str, Message] = {}
+        for read in reads:
+            answered = called.get(read.paper.in_reply_to or "") or await self._answered(visit, read)
+            message = incoming(_as_told(read.paper), read.message_id, foreigner(read.sender), read.agent, now, answered)
+            spot = read.arrived.spot
+            is_swept = spot.shelf is Shelf.SWEPT
+            scope = message.scope or (scope_of(spot.scope) if is_swept else None)
+            message = message._replace(expects_reply=False, scope=scope)
+            found.append(_Found(message, encode(message), read.agent, is_swept))
+            called[read.paper.id or message.id] = message
+
+        async def operation(tx: Transaction) -> None:
+            for one in found:
+                if await tx.messages.get(one.message.id) is None:
+                    await _keep(Act(tx, one.message.sender, now), one)
+
+        await self._ground.store.commit(operation, is_long=True)
+
+    async def _answered(self, visit: Visit, read: Read) -> Message | None:
+        answers = await messages_called(visit, read.paper.in_reply_to, read.sender)
+        return await self._ground.store.read(lambda tx: first_message(tx, answers)) if answers else None
+
+
+def _as_told(paper: Paper) -> Paper:
+    """Return what is left of a task that was handed over long ago: what was said."""
+    if paper.kind is not Kind.TASK:
+        return paper
+    return paper._replace(kind=Kind.NOTIFY, metadata={**paper.metadata, "type": str(Kind.TASK)})
+
+
+async def _keep(act: Act, found: _Found) -> None:
+    message = found.message
+    for name in (message.sender.agent, found.agent):
+        if await act.tx.agents.get(name) is None:
+            await introduce(act, name)
+    number = await act.tx.agents.next_number(found.agent)
+    delivery = Delivery(
+        delivery_id(message.id, 1),
+        message.id,
+        parked_inbox(found.agent),
+        found.agent,
+        DeliveryState.HANDLED,
+        message.kind,
+        message.sender.agent,
+        False,
+        act.now,
+        0,
+        number,
+        message.scope,
+        message.subject,
+        reason=BY_OTHERS,
+        archived_at=act.now,
+    )
+    await file(act, message, found.document, (delivery,), (), is_swept=found.is_swept)
+    await journal(act, Action.DELIVERY_ARCHIVED, message_id=message.id, agent=found.agent, reason=BY_OTHERS)

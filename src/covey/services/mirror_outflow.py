@@ -1,0 +1,173 @@
+"""Outflow: the folder is brought in line with the ledger.
+
+It goes by what is, not by what happened: the journal only says which messages to look at. So a pass that was killed is
+simply made again, and what it had done already is found as it should be.
+"""
+
+from collections.abc import Collection, Sequence
+from typing import Final, NamedTuple
+
+from covey.core.event import Action, Event
+from covey.core.ids import MessageId
+from covey.core.layout import Known, Layout, Shelf
+from covey.core.layouts import file_name, written
+from covey.core.names import Scope
+from covey.ports.folder import Sheet, Visit
+from covey.ports.ledger import MessageFilter
+from covey.ports.store import Transaction
+from covey.services.mirror_ground import Ground, copy_of, is_foreign, spot_of
+from covey.services.mirror_manifest import lines_of
+from covey.services.mirror_standing import Shown, Standing, read_standing
+
+PAGE: Final = 500
+"""How many events, and how many files, are seen to at once."""
+
+MOVING: Final = frozenset(
+    {
+        Action.MESSAGE_SENT,
+        Action.DELIVERY_MOVED,
+        Action.DELIVERY_PLACED,
+        Action.DELIVERY_ARCHIVED,
+        Action.TICKET_OPENED,
+        Action.TICKET_MOVED,
+    }
+)
+"""What may change where the files of a message stand."""
+
+ALL_MESSAGES: Final = 1_000_000_000
+
+
+class _Page(NamedTuple):
+    """Some events, and how far the journal goes."""
+
+    events: Sequence[Event]
+    last: int
+
+
+class Outflow:
+    def __init__(self, ground: Ground) -> None:
+        self._ground = ground
+
+    async def bring(
+        self, visit: Visit, missing: Sequence[MessageId], restless: Sequence[MessageId]
+    ) -> Collection[Action]:
+        """Bring the files in line with the journal. Write those of messages whose files are gone, and see to those
+        that others have moved. Return what has happened since the last time."""
+        await self._stand(visit, missing, is_missing=True)
+        await self._stand(visit, restless)
+        after = visit.position
+        if self._ground.layout is Layout.DIALOGUE:
+            after = min(after, visit.manifest_position)
+        happened: set[Action] = set()
+        is_held = False
+        page = await self._page(after)
+        if page.last < after:  # the folder is ahead of its ledger: it saw one that was replaced since
+            page = await self._page(0)
+        while page.events:
+            shown = await self._follow(visit, page.events)
+            if self._ground.layout is Layout.DIALOGUE and not is_held:
+                is_held = not await self._tell(visit, page.events, shown)
+            happened |= {event.action for event in page.events if event.position > visit.position}
+            after = page.events[-1].position
+            await visit.advance(after)
+            page = await self._page(after) if after < page.last else _Page((), after)
+        return happened
+
+    async def _page(self, after: int) -> "_Page":
+        async def operation(tx: Transaction) -> _Page:
+            return _Page(await tx.journal.read(after, PAGE), await tx.journal.last())
+
+        return await self._ground.store.read(operation)
+
+    async def _follow(self, visit: Visit, events: Sequence[Event]) -> Shown:
+        """Let the files stand where they should after these events; return what was seen of them."""
+        if any(event.action is Action.SPACE_IMPORTED for event in events):
+            await self._stand_all(visit)  # its messages came after the events that tell of them
+        touched = [event.message_id for event in events if event.action in MOVING and event.message_id is not None]
+        for scope in {event.scope for event in events if event.action is Action.MESSAGE_SWEPT}:
+            if scope is not None and self._ground.layout is Layout.DIALOGUE:
+                touched += await self._swept_in(scope)
+        shown = await self._stand(visit, touched)
+        if any(event.action is Action.MESSAGES_PRUNED for event in events):
+            await self._discard_pruned(visit)
+        return shown
+
+    async def _tell(self, visit: Visit, events: Sequence[Event], shown: Shown) -> bool:
+        """Add to the manifest what it does not have yet; False where a foreign program holds it."""
+        new = [event for event in events if event.position > visit.manifest_position]
+        return not new or await visit.append(await lines_of(self._ground, visit, new, shown), new[-1].position)
+
+    async def _stand(self, visit: Visit, messages: Sequence[MessageId], *, is_missing: bool = False) -> Shown:
+        """Let the files of messages stand where they should."""
+        distinct = list(dict.fromkeys(messages))
+        shown = Shown()
+        for start in range(0, len(distinct), PAGE):
+            wanted = await read_standing(self._ground, distinct[start : start + PAGE])
+            sheets = [
+                sheet for one in wanted if (sheet := await self._sheet(visit, one, shown, is_missing)) is not None
+            ]
+            if sheets:
+                await visit.bring(sheets)
+        return shown
+
+    async def _sheet(self, visit: Visit, wanted: Standing, shown: Shown, is_missing: bool) -> Sheet | None:
+        """Return how a copy should stand; None where it does, or should not stand at all."""
+        message = wanted.message
+        shown.add(wanted)
+        copies = [one for one in await visit.copies(message.id) if one.agent == wanted.agent]
+        known = next(iter(copies), None)
+        shelf = wanted.shelf or (Shelf.ARCHIVE if known is not None else None)
+        if known is not None and (known.spot.shelf, shelf) == (Shelf.SWEPT, Shelf.ARCHIVE):
+            shelf = Shelf.SWEPT  # what others have put there is archived, too
+        is_right = bool(copies) and all(one.spot.shelf is shelf for one in copies)
+        if shelf is None or (is_right and not is_missing):
+            return None
+        copy = shown.copy(wanted, await copy_of(visit, message, wanted.agent, known, wanted.is_only, wanted.task))
+        name = known.spot.name if known is not None else file_name(self._ground.layout, copy)
+        scope = known.spot.scope if known is not None and known.spot.scope else message.scope
+        spot = await spot_of(visit, self._ground.layout, shelf, wanted.agent, name, scope)
+        is_ours = known.is_ours if known is not None else not is_foreign(message)
+        stands = Known(copy.file_id, message.id, wanted.agent, spot, is_ours)
+        return Sheet(stands, written(self._ground.layout, message, copy))
+
+    async def _swept_in(self, scope: Scope) -> Sequence[MessageId]:
+        async def operation(tx: Transaction) -> Sequence[MessageId]:
+            messages = await tx.messages.find(MessageFilter(scope=scope), ALL_MESSAGES)
+            return [message.id for message in messages if await tx.messages.is_swept(message.id)]
+
+        return await self._ground.store.read(operation, is_long=True)
+
+    async def _stand_all(self, visit: Visit) -> None:
+        """Let everything that the journal tells of and that has no files stand where it should, with its lines in the
+        manifest. First the lines: whoever is killed in between finds the same messages without files again."""
+        strange: dict[MessageId, None] = {}
+        after = 0
+        while events := await self._ground.store.read(lambda tx, after=after: tx.journal.read(after, PAGE)):
+            after = events[-1].position
+            for message_id in {event.message_id for event in events if event.message_id is not None}:
+                if message_id not in strange and not await visit.copies(message_id):
+                    strange[message_id] = None
+        if self._ground.layout is Layout.DIALOGUE:
+            await self._tell_again(visit, strange)
+        await self._stand(visit, list(strange))
+
+    async def _tell_again(self, visit: Visit, strange: Collection[MessageId]) -> None:
+        after = 0
+        told = visit.manifest_position
+        while events := await self._ground.store.read(lambda tx, after=after: tx.journal.read(after, PAGE)):
+            after = events[-1].position
+            old = [event for event in events if event.message_id in strange and event.position <= told]
+            await visit.append(await lines_of(self._ground, visit, old, Shown()), told)
+
+    async def _discard_pruned(self, visit: Visit) -> None:
+        after = ""
+        while page := await visit.messages(after, PAGE):
+            after = page[-1]
+            gone = await self._ground.store.read(lambda tx, page=page: _gone(tx, page), is_long=True)
+            files = [known for message_id in gone for known in await visit.copies(message_id)]
+            if files:
+                await visit.discard(files)
+
+
+async def _gone(tx: Transaction, messages: Sequence[MessageId]) -> Sequence[MessageId]:
+    return [one for one in messages if await tx.messages.get(one) is None and await tx.pruned.has(one)]

@@ -1,0 +1,82 @@
+"""Passes on a thread of their own, shared by all who wait for one."""
+
+import asyncio
+from threading import Event
+
+import pytest
+
+from covey.adapters.files.passes import ThreadedPasses
+
+LIMIT_S = 10.0
+
+
+class Gated:
+    """Passes that end when they are let."""
+
+    def __init__(self) -> None:
+        self.begun = 0
+        self.gate = Event()
+        self.has_begun = Event()
+
+    async def run(self) -> None:
+        self.begun += 1
+        self.has_begun.set()
+        assert self.gate.wait(LIMIT_S)
+
+
+async def until_begun(gated: Gated) -> None:
+    assert await asyncio.to_thread(gated.has_begun.wait, LIMIT_S)
+
+
+async def test_those_who_come_while_a_pass_is_under_way_share_the_next() -> None:
+    gated = Gated()
+    passes = ThreadedPasses(gated, lambda: None)
+    async with asyncio.timeout(LIMIT_S), asyncio.TaskGroup() as group:
+        group.create_task(passes.run())
+        await until_begun(gated)
+        for _ in range(5):
+            group.create_task(passes.run())
+        await asyncio.sleep(0)
+        gated.gate.set()
+    assert gated.begun == 2
+    await passes.close()
+
+
+async def test_who_gives_up_does_so_alone() -> None:
+    gated = Gated()
+    passes = ThreadedPasses(gated, lambda: None)
+    first = asyncio.create_task(passes.run())
+    await until_begun(gated)
+    one, other = asyncio.create_task(passes.run()), asyncio.create_task(passes.run())
+    await asyncio.sleep(0)
+    first.cancel()
+    one.cancel()
+    gated.gate.set()
+    async with asyncio.timeout(LIMIT_S):
+        await other
+        await asyncio.wait([first, one])
+    assert (first.cancelled(), one.cancelled(), gated.begun) == (True, True, 2)
+    await passes.close()
+
+
+async def test_what_goes_wrong_is_told_to_who_waits() -> None:
+    class Broken:
+        async def run(self) -> None:
+            raise LookupError("broken")
+
+    passes = ThreadedPasses(Broken(), lambda: None)
+    with pytest.raises(LookupError):
+        await passes.run()
+    await passes.close()
+
+
+async def test_what_was_used_is_let_go_of_once_after_the_last_pass() -> None:
+    gated = Gated()
+    gated.gate.set()
+    let_go: list[int] = []
+    passes = ThreadedPasses(gated, lambda: let_go.append(gated.begun))
+    await passes.run()
+    await passes.close()
+    await passes.close()
+    await passes.run()
+    assert (let_go, gated.begun) == ([1], 1)

@@ -1,0 +1,76 @@
+"""Which engine a test of a contract speaks of, and how many sentences each contract has."""
+
+from collections.abc import Iterable, Mapping
+from importlib import import_module
+from typing import Final
+
+from covey.testing import contracts
+
+MEMORY: Final = "memory"
+SQLITE: Final = "sqlite"
+DIALOGUE: Final = "files, dialogue"
+MAILBOX: Final = "files, mailbox"
+
+URLS: Final[Mapping[str, str]] = {
+    MEMORY: "memory:",
+    SQLITE: "sqlite:{folder}/covey.db",
+    DIALOGUE: "files:{folder}?layout=dialogue",
+    MAILBOX: "files:{folder}?layout=mailbox",
+}
+"""How each engine is opened."""
+
+MODULES: Final[Mapping[str, tuple[str, ...]]] = {
+    "test_memory": (MEMORY,),
+    "test_sqlite": (SQLITE,),
+    "test_one_machine": (SQLITE,),
+    "test_files": (DIALOGUE, MAILBOX),
+    "test_files_beside": (DIALOGUE, MAILBOX),
+    "test_files_wakeups": (DIALOGUE, MAILBOX),
+}
+"""The engines that the tests of a module speak of; where there are several, a parameter says which one."""
+
+ALSO: Final[Mapping[str, tuple[str, ...]]] = {
+    "ClockContract": (MEMORY, DIALOGUE, MAILBOX),
+    "IdsContract": (MEMORY, DIALOGUE, MAILBOX),
+    "BlobsContract": (DIALOGUE, MAILBOX),
+    "BlobUpkeepContract": (DIALOGUE, MAILBOX),
+    "LivenessContract": (DIALOGUE, MAILBOX),
+    "SharedLivenessContract": (DIALOGUE, MAILBOX),
+}
+"""Which others have the same adapter of one machine that test_one_machine tries."""
+
+
+def contracts_of(module: str) -> Mapping[str, str]:
+    """Return the classes of tests in a module, each with its contract."""
+    names = {getattr(contracts, name): name for name in contracts.__all__ if name.endswith("Contract")}
+    classes = vars(import_module(f"tests.contracts.{module}"))
+    return {
+        name: names[base]
+        for name, tests in classes.items()
+        if name.startswith("Test") and isinstance(tests, type)
+        for base in tests.__bases__
+        if base in names
+    }
+
+
+def sentences(contract: str) -> frozenset[str]:
+    """Return the sentences of a contract: the names of its tests."""
+    return frozenset(name for name in dir(getattr(contracts, contract)) if name.startswith("test_"))
+
+
+def engines_of(module: str, contract: str, parameters: str = "") -> Iterable[str]:
+    """Return the engines that a test speaks of."""
+    engines = MODULES[module]
+    if len(engines) > 1 and parameters:
+        words = parameters.split("-")
+        engines = tuple(engine for engine in engines if any(word.startswith(engine.split()[-1]) for word in words))
+    return (*engines, *(ALSO.get(contract, ()) if module == "test_one_machine" else ()))
+
+
+def expected() -> Mapping[str, frozenset[str]]:
+    """Return for every contract that is tried here on which engines it is."""
+    found: dict[str, set[str]] = {}
+    for module in MODULES:
+        for contract in contracts_of(module).values():
+            found.setdefault(contract, set()).update(engines_of(module, contract))
+    return {contract: frozenset(found[contract]) for contract in contracts.__all__ if contract in found}

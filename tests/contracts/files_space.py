@@ -1,0 +1,92 @@
+"""The files store, opened by the path of its folder; worker processes open it in the same way."""
+
+from collections.abc import AsyncGenerator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+
+from covey.adapters.files.folder import FilesFolder
+from covey.adapters.files.ground import prepare
+from covey.adapters.files.passes import ThreadedPasses
+from covey.adapters.sqlite.group import GroupCommit
+from covey.adapters.sqlite.search import SqliteSearch
+from covey.adapters.sqlite.search_lane import ThreadedSearch
+from covey.adapters.sqlite.store import SqliteStore
+from covey.adapters.sqlite.views import SqliteViews
+from covey.adapters.system.clock import SystemClock
+from covey.adapters.system.ids import SystemIds
+from covey.adapters.system.liveness import SystemLiveness
+from covey.core.drive import finish
+from covey.core.layout import Layout
+from covey.ports.store import Store
+from covey.services.mirror import Mirror
+from covey.services.mirrored_store import MirroredStore
+from covey.services.task_moves import Desk
+from covey.testing.opening import Ring, Searched, Viewed, closing, silent
+
+
+def ledger(root: str) -> str:
+    """Return the file of the ledger."""
+    return f"{root}/.covey/covey.db"
+
+
+def mirrored_inline(root: str, layout: Layout, ring: Ring) -> MirroredStore:
+    """Return a store in which everything happens in the calling thread."""
+    prepare(root, layout)
+    store = SqliteStore(ledger(root), ring=ring)
+    folder = FilesFolder(root, layout)
+    return MirroredStore(store, folder, _mirror(root, store, folder))
+
+
+def mirrored_threaded(root: str, layout: Layout, ring: Ring) -> MirroredStore:
+    """Return a store that commits in groups, and whose passes have a thread of their own."""
+    prepare(root, layout)
+    own = SqliteStore(ledger(root), ring=ring)
+    folder = FilesFolder(root, layout)
+    mirror = _mirror(root, own, folder)
+
+    async def let_go() -> None:
+        await mirror.close()
+        await own.close()
+
+    passes = ThreadedPasses(mirror, lambda: finish(let_go()))
+    return MirroredStore(GroupCommit(ledger(root), ring=ring), folder, passes)
+
+
+def _mirror(root: str, store: Store, folder: FilesFolder) -> Mirror:
+    return Mirror(store, folder, SystemClock(), Desk(SystemIds(), SystemLiveness(f"{root}/.covey")))
+
+
+def dialogue_inline(root: str, ring: Ring) -> AbstractAsyncContextManager[Store]:
+    return closing(mirrored_inline(root, Layout.DIALOGUE, ring))
+
+
+def dialogue_threaded(root: str, ring: Ring) -> AbstractAsyncContextManager[Store]:
+    return closing(mirrored_threaded(root, Layout.DIALOGUE, ring))
+
+
+def mailbox_inline(root: str, ring: Ring) -> AbstractAsyncContextManager[Store]:
+    return closing(mirrored_inline(root, Layout.MAILBOX, ring))
+
+
+def mailbox_threaded(root: str, ring: Ring) -> AbstractAsyncContextManager[Store]:
+    return closing(mirrored_threaded(root, Layout.MAILBOX, ring))
+
+
+WAYS = {
+    "dialogue_inline": dialogue_inline,
+    "dialogue_threaded": dialogue_threaded,
+    "mailbox_inline": mailbox_inline,
+    "mailbox_threaded": mailbox_threaded,
+}
+
+
+@asynccontextmanager
+async def views(way: str, root: str) -> AsyncGenerator[Viewed]:
+    async with WAYS[way](root, silent) as store:
+        yield Viewed(store, SqliteViews(ledger(root)))
+
+
+@asynccontextmanager
+async def search(way: str, root: str) -> AsyncGenerator[Searched]:
+    of = SqliteSearch if way.endswith("inline") else ThreadedSearch
+    async with WAYS[way](root, silent) as store, closing(of(ledger(root))) as found:
+        yield Searched(store, found)

@@ -1,0 +1,70 @@
+"""The registry of mailboxes: ours and theirs."""
+
+import json
+from pathlib import Path
+
+from covey.core.card import Card
+from covey.core.identity import Identity
+from covey.core.layout import Layout
+from covey.core.names import AgentName
+from covey.services.directory import JoinRequest
+from tests.services.shared_folder import opened
+
+ALICE, BOB = AgentName("alice"), AgentName("bob")
+FIELDS = """agent_id description capabilities status allow_from max_concurrent_tasks current_tasks registered_at
+last_heartbeat"""
+CARD = Card(description="sorts things", capabilities=("sorting",), quota=2)
+
+
+async def test_an_agent_of_ours_is_entered_with_its_card_and_how_it_is(tmp_path: Path) -> None:
+    async with opened(tmp_path / "m", Layout.MAILBOX) as shared:
+        joined = await shared.services.directory.join(JoinRequest(name=ALICE, card=CARD))
+        entry = shared.registry()["alice"]
+        assert set(FIELDS.split()) <= set(entry)
+        assert (entry["agent_id"], entry["description"], entry["status"]) == ("alice", "sorts things", "idle")
+        assert (entry["capabilities"], entry["max_concurrent_tasks"]) == (["sorting"], 2)
+        await shared.services.directory.leave(joined.identity)
+        assert shared.registry()["alice"]["status"] == "offline"
+
+
+async def test_an_entry_of_theirs_makes_an_agent_with_that_card(tmp_path: Path) -> None:
+    async with opened(tmp_path / "m", Layout.MAILBOX) as shared:
+        entry = {
+            "agent_id": "bob",
+            "description": "writes",
+            "capabilities": ["writing"],
+            "allow_from": ["alice"],
+            "max_concurrent_tasks": 1,
+            "mood": "good",
+        }
+        shared.drop("_registry.json", {"bob": entry, "broken": 7})
+        view = await shared.services.directory.agent(BOB)
+        assert (view.card.description, view.card.allow_from, view.card.quota) == ("writes", ("alice",), 1)
+        await shared.services.directory.join(JoinRequest(name=ALICE))
+        assert shared.registry()["bob"] == entry  # it stays as they wrote it
+        assert shared.registry()["broken"] == 7
+        assert await shared.faults() == []
+
+
+async def test_entries_of_ours_that_others_overwrite_come_back(tmp_path: Path) -> None:
+    async with opened(tmp_path / "m", Layout.MAILBOX) as shared:
+        await shared.services.directory.join(JoinRequest(name=ALICE, card=CARD))
+        path = tmp_path / "m" / "_registry.json"
+        path.write_text(
+            json.dumps({"alice": {"agent_id": "alice", "description": "a fool"}, "bob": {"agent_id": "bob"}})
+        )
+        assert [view.name for view in await shared.services.directory.agents()] == ["alice", "bob"]
+        entries = shared.registry()
+        assert (entries["alice"]["description"], entries["bob"]["agent_id"]) == ("sorts things", "bob")
+        assert (await shared.services.directory.agent(ALICE)).card == CARD
+
+
+async def test_what_we_say_of_an_agent_that_is_offline_gives_way_to_its_own_program(tmp_path: Path) -> None:
+    async with opened(tmp_path / "m", Layout.MAILBOX) as shared:
+        await shared.services.directory.register(BOB, CARD, Identity(BOB))
+        assert shared.registry()["bob"]["status"] == "offline"
+        theirs = {"agent_id": "bob", "description": "awake", "status": "idle"}
+        (tmp_path / "m" / "_registry.json").write_text(json.dumps({"bob": theirs}))
+        assert (await shared.services.directory.agent(BOB)).card.description == "awake"
+        await shared.send("alice", "bob", "hello")
+        assert shared.registry()["bob"] == theirs
