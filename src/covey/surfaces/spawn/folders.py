@@ -16,7 +16,7 @@ from typing import Final
 from covey.core.errors import Invalid
 from covey.core.parts import FilePart
 from covey.core.run import RunId
-from covey.core.store_url import StoreUrl
+from covey.core.store_url import Engine, StoreUrl
 from covey.surfaces.work.folders import PRIVATE, RunFolder, safe_name, write_private
 from covey.wiring import home
 

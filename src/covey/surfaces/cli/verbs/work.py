@@ -9,7 +9,7 @@ from typing import Final
 from covey.core.errors import Invalid
 from covey.core.limits import TASK_ATTEMPTS
 from covey.core.names import parse_agent_name
-from covey.core.store_url import StoreUrl
+from covey.core.store_url import Engine, StoreUrl
 from covey.surfaces.cli.call import Call
 from covey.surfaces.cli.cards import card_with
 from covey.surfaces.cli.counts import positive
