@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable, Collection, Sequence
+from functools import partial
 
 from covey.adapters.nats.blobs import NatsBlobs
 from covey.adapters.nats.leases import Leases
@@ -12,6 +13,7 @@ from covey.adapters.nats.places import replica_path
 from covey.adapters.nats.settings import parse_nats
 from covey.adapters.nats.snapshots import NatsSnapshots
 from covey.adapters.sqlite.replica import Replica
+from covey.adapters.sqlite.trouble import BUSY_LIMIT_S
 from covey.adapters.system.clock import SystemClock
 from covey.core.drive import finish
 from covey.core.ids import Topic
@@ -104,6 +106,10 @@ class _Here:
 
         return SystemIds()
 
+    def _turn_limit_s(self) -> float:
+        """How long a commit waits for its turn on this machine: whoever has it may be waiting for the servers."""
+        return self.link.settings.limit_s + BUSY_LIMIT_S
+
     def _far_blobs(self) -> NatsBlobs:
         from covey.adapters.blobfiles.blobs import BlobFiles
 
@@ -126,7 +132,8 @@ class _Threaded(_Here):
         from covey.adapters.sqlite.replicated import ReplicatedStore
 
         ring = self.wakeups.ring
-        return ReplicatedStore(lambda: _open_replica(self.link, self._path, ring), ring=ring)
+        open_replica = partial(_open_replica, self.link, self._path, ring)
+        return ReplicatedStore(open_replica, ring=ring, limit_s=self._turn_limit_s())
 
     @late
     def wakeups(self):
@@ -182,7 +189,8 @@ class InlineNats(_Here):
     def store(self):
         from covey.adapters.sqlite.replica_store import ReplicaStore
 
-        return ReplicaStore(_open_replica(self.link, self._path, self._ring), ring=self._ring)
+        replica = _open_replica(self.link, self._path, self._ring)
+        return ReplicaStore(replica, ring=self._ring, limit_s=self._turn_limit_s())
 
     @late
     def wakeups(self):
