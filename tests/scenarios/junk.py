@@ -1,5 +1,6 @@
 """A folder as it may be found: messages of years, and everything that people and programs have left between them."""
 
+import contextlib
 import json
 import os
 import socket
@@ -106,8 +107,8 @@ def _broken(root: Path, layout: Layout, inbox: Path, archive: Path, suffix: str)
         (where / f"link{suffix}").symlink_to("/etc/hostname")
         (where / f"nowhere{suffix}").symlink_to("nothing")
         (where / f"circle{suffix}").symlink_to(f"circle{suffix}")
-    with socket.socket(socket.AF_UNIX) as bell:
-        bell.bind(os.path.relpath(inbox / f"bell{suffix}"))
+    with socket.socket(socket.AF_UNIX) as bell, contextlib.chdir(inbox):  # the whole path may be too long for one
+        bell.bind(f"bell{suffix}")
     (inbox.parent / "elsewhere" if layout is Layout.DIALOGUE else root / "elsewhere").symlink_to("/tmp")
     for path in inbox.iterdir():
         if not path.is_symlink():

@@ -267,11 +267,11 @@ def test_a_database_of_another_program_is_left_alone(covey: Covey, tmp_path: Pat
     [
         (["backup", "."], USAGE, "it is a folder"),
         (["backup", "nowhere/space.tar"], USAGE, "no such folder"),
-        (["backup", "x.tar", "--store", "memory:"], USAGE, "only sqlite:PATH"),
+        (["backup", "x.tar", "--store", "memory:"], USAGE, "only a store in a file"),
         (["backup", "x.tar", "--store", "sqlite:nowhere/covey.db"], USAGE, "no space to back up"),
         (["backup"], USAGE, "FILE"),
         (["restore", "nothing.tar", "--agent", "ops"], UNAVAILABLE, "no such file"),
-        (["restore", "x.tar", "--agent", "ops", "--to", "memory:"], USAGE, "only sqlite:PATH"),
+        (["restore", "x.tar", "--agent", "ops", "--to", "memory:"], USAGE, "only a store in a file"),
         (["restore", "x.tar", "--agent", "ops", "--to", "redis:x"], USAGE, "sqlite:PATH"),
         (["restore", "x.tar", "--agent", "operator", "--to", ELSEWHERE], REFUSED, "can't be claimed"),
     ],

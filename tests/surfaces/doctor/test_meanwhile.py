@@ -17,7 +17,7 @@ async def main():
         async with covey.open("sqlite:" + sys.argv[1]) as space:
             me = await space.join(sys.argv[2])
             await asyncio.gather(*(me.send(other, "hello") for other in ("ann", "bob") for _ in range(5)))
-            await me.ask("ann", "why?", timeout=0.01)
+            await me.ask("ann", "why?", timeout=0)  # two of ann that wait for each other would be refused
             for delivery in await me.inbox.peek():
                 await delivery.handle()
         rounds += 1
