@@ -36,6 +36,16 @@ def told_subjects(space: SpaceName) -> str:
     return f"covey.{space}.told.*"
 
 
+def want_subjects(space: SpaceName) -> str:
+    """Return the subjects on which processes ask for their turn to write."""
+    return f"covey.{space}.want.*"
+
+
+def want_subject(space: SpaceName, principal: AgentName | str) -> str:
+    """Return the subject on which one principal asks for its turn."""
+    return f"covey.{space}.want.{principal}"
+
+
 def log_stream(space: SpaceName) -> str:
     """Return the stream that is the space's log."""
     return f"covey_{space}"

@@ -22,6 +22,8 @@ from covey.core.nats_names import (
     snapshot_bucket,
     snapshot_stream,
     told_subjects,
+    want_subject,
+    want_subjects,
 )
 from covey.core.peers import INBOX_SUBJECT_PREFIX
 
@@ -59,6 +61,7 @@ def rights_of(space: SpaceName, user: NatsUser, *, bridge: bool) -> Rights:
     whose = "" if is_operator else f"{user.name}."
     publish = (
         log_subject(space, "*" if is_operator else user.name),
+        want_subject(space, "*" if is_operator else user.name),
         f"$KV.{lease_bucket(space)}.{whose}>",
         *(f"{bucket}.{part}.>" for bucket in buckets for part in ("C", "M")),
         *((peers,) if bridge else ()),
@@ -68,7 +71,13 @@ def rights_of(space: SpaceName, user: NatsUser, *, bridge: bool) -> Rights:
         *(f"$JS.API.DIRECT.GET.{stream}{rest}" for stream in streams for rest in ("", ".>")),
         "$SYS.REQ.USER.INFO",
     )
-    subscribe = (inbox, told_subjects(space), f"$KV.{lease_bucket(space)}.>", *((peers,) if bridge else ()))
+    subscribe = (
+        inbox,
+        told_subjects(space),
+        want_subjects(space),
+        f"$KV.{lease_bucket(space)}.>",
+        *((peers,) if bridge else ()),
+    )
     return Rights(publish, subscribe)
 
 

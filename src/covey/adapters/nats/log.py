@@ -19,6 +19,7 @@ from covey.adapters.nats.marks import is_genuine, marks
 from covey.adapters.nats.patience import Exhausted, Patience
 from covey.adapters.nats.stream import LARGE, author_of, log_config, records_after, stream_state
 from covey.adapters.nats.streams import ensure
+from covey.adapters.nats.turns import Turns
 from covey.core.errors import StoreCorrupt, Unavailable
 from covey.core.nats_names import log_stream, log_subject, told_subjects
 from covey.ports.log import Entry, Hear, LogState
@@ -48,6 +49,7 @@ class NatsLog:
         self._stream = log_stream(self._space)
         self._own: deque[str] = deque(maxlen=OWN)
         """The ids of the records that were added here lately."""
+        self._turns: Turns | None = None
         self._is_closed = False
         self.name = self._settings.name
 
@@ -137,9 +139,12 @@ class NatsLog:
         await self._patience(client).insist(attempt)
 
     async def _append(self, client: Client, record: bytes, headers: Mapping[str, str], expected: int) -> int | None:
-        subject = log_subject(self._space, self._link.account.principal)
+        principal = self._link.account.principal
+        subject = log_subject(self._space, principal)
         patience = self._patience(client)
         await self._link.settled()
+        turns = self._turns = self._turns or Turns(self._space)  # here because it belongs to the link's loop
+        await turns.hold_back(client)
 
         async def attempt(limit_s: float) -> int | None:
             try:
@@ -159,7 +164,9 @@ class NatsLog:
                 raise TimeoutError("what was added is not there yet")
             return expected + 1 if there[0].headers.get("Nats-Msg-Id") == headers["Nats-Msg-Id"] else None
 
-        return await patience.insist(attempt)
+        position = await patience.insist(attempt)
+        await turns.tell(client, principal, is_lost=position is None)
+        return position
 
     async def _listen(self, client: Client, hear: Hear):
         async def told(message: Msg) -> None:

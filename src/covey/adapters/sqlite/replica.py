@@ -132,7 +132,7 @@ class Replica:
             self._connection.set_busy_timeout(int(BUSY_LIMIT_S * 1000))
 
     def recording(self, connection: apsw.Connection) -> LogRecording:
-        return LogRecording(connection, self.log, self.refresh)
+        return LogRecording(connection, self.log, self.catch_up)
 
     def capabilities(self) -> Capabilities:
         return Capabilities(self.log.survives(), shared=True, searchable=True)

@@ -27,10 +27,12 @@ MANY: Final = 5
 class LogRecording:
     """On the connection of one writer, which has the turn while a transaction is under way."""
 
-    def __init__(self, connection: apsw.Connection, log: Log, refresh: Callable[[], None]) -> None:
+    def __init__(self, connection: apsw.Connection, log: Log, catch_up: Callable[[int], None]) -> None:
         self._connection = connection
         self._log = log
-        self._refresh = refresh
+        self._catch_up = catch_up
+        self._position = 0
+        """Behind which the last record was to be added."""
         self._execute = on_one_cursor(connection)
         self._catcher = Catcher(connection)
         self._changes: Changes | None = None
@@ -56,6 +58,7 @@ class LogRecording:
 
     def is_accepted(self, topics: list[Topic]) -> bool:
         state = read_state(self._execute)
+        self._position = state.position
         record = self._record(topics, state)
         self.end()
         if not (record.rows or record.changeset or record.topics):
@@ -71,7 +74,7 @@ class LogRecording:
         return True
 
     def catch_up(self) -> None:
-        self._refresh()
+        self._catch_up(self._position + 1)  # what was refused was too late for that one, and maybe for more
 
     def _record(self, topics: list[Topic], state: ReplicaState) -> Record:
         record = Record(os.urandom(12).hex(), state.record, topics=tuple(dict.fromkeys(topics)))
