@@ -78,6 +78,11 @@ class Replica:
         """Bring it to where the log is now."""
         self.catch_up(self._checked().last)
 
+    def _go_beyond(self, position: int) -> None:
+        """Take in what came first, where that has not come by itself."""
+        if self.position <= position:
+            self.refresh()
+
     def catch_up(self, last: int) -> None:
         """Bring it to `last` at least."""
         ends_at = monotonic() + self._limit_s
@@ -132,7 +137,7 @@ class Replica:
             self._connection.set_busy_timeout(int(BUSY_LIMIT_S * 1000))
 
     def recording(self, connection: apsw.Connection) -> LogRecording:
-        return LogRecording(connection, self.log, self.catch_up)
+        return LogRecording(connection, self.log, self._go_beyond)
 
     def capabilities(self) -> Capabilities:
         return Capabilities(self.log.survives(), shared=True, searchable=True)

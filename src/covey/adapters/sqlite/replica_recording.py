@@ -27,10 +27,10 @@ MANY: Final = 5
 class LogRecording:
     """On the connection of one writer, which has the turn while a transaction is under way."""
 
-    def __init__(self, connection: apsw.Connection, log: Log, catch_up: Callable[[int], None]) -> None:
+    def __init__(self, connection: apsw.Connection, log: Log, go_beyond: Callable[[int], None]) -> None:
         self._connection = connection
         self._log = log
-        self._catch_up = catch_up
+        self._go_beyond = go_beyond
         self._position = 0
         """Behind which the last record was to be added."""
         self._execute = on_one_cursor(connection)
@@ -74,7 +74,7 @@ class LogRecording:
         return True
 
     def catch_up(self) -> None:
-        self._catch_up(self._position + 1)  # what was refused was too late for that one, and maybe for more
+        self._go_beyond(self._position)
 
     def _record(self, topics: list[Topic], state: ReplicaState) -> Record:
         record = Record(os.urandom(12).hex(), state.record, topics=tuple(dict.fromkeys(topics)))
