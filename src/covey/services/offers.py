@@ -76,7 +76,8 @@ class Offers:
                 chosen += await self._tasks(act, session, limit - len(chosen))
             if not chosen:
                 return None
-            return await make_offer(act, self._desk.ids.offer_id(), session, chosen, turn, presentation, lease)
+            offer, held = await make_offer(act, self._desk.ids.offer_id(), session, chosen, turn, presentation, lease)
+            return Showing(offer, tuple([Shown(d, await known_message(tx, d.message_id)) for d in held]))
 
         showing = await self._store.commit(operation)
         if showing is not None:
@@ -177,8 +178,8 @@ async def make_offer(
     turn: str,
     presentation: Presentation,
     lease: timedelta,
-) -> Showing:
-    """Let a new offer show the deliveries that were chosen from a session's inbox."""
+) -> tuple[Offer, Sequence[Delivery]]:
+    """Let a new offer show the deliveries that were chosen from a session's inbox; return both as they are then."""
     offer = Offer(
         id=offer_id,
         session=session.id,
@@ -190,7 +191,7 @@ async def make_offer(
         lease=lease,
     )
     await act.tx.offers.put(offer)
-    items = [Shown(await _hold(act, d, offer), await known_message(act.tx, d.message_id)) for d in chosen]
+    held = [await _hold(act, delivery, offer) for delivery in chosen]
     await journal(
         act,
         Action.OFFER_MADE,
@@ -199,7 +200,7 @@ async def make_offer(
         turn=turn,
         deliveries=[d.id for d in chosen],
     )
-    return Showing(offer, tuple(items))
+    return offer, held
 
 
 def shown_states(presentation: Presentation) -> Collection[DeliveryState]:

@@ -7,6 +7,7 @@ FOLDER/TASK/RUN/run           what it printed and how it ended: the launcher's
 """
 
 import asyncio
+import os
 import re
 import secrets
 import shutil
@@ -102,8 +103,8 @@ async def attach(assignment: Assignment, folder: Path) -> Sequence[Path]:
 
 def write_private(path: Path, content: bytes) -> None:
     """Write a new file, for its owner alone."""
-    path.touch(0o600, exist_ok=False)
-    path.write_bytes(content)
+    with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600), "wb") as file:  # noqa: PTH123 - it is open already
+        file.write(content)
 
 
 def safe_name(name: str, number: int) -> str:
