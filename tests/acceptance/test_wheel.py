@@ -29,13 +29,16 @@ class Feature(NamedTuple):
     words: Sequence[str]
 
 
-FEATURES: Sequence[Feature] = (Feature("mcp", ("mcp",)),)
+FEATURES: Sequence[Feature] = (
+    Feature("mcp", ("mcp",)),
+    Feature("nats", ("nats", "permissions", "coder", "--space", "team")),
+)
 """One for each extra at least. A server ends at once where its input is empty, as it is here."""
 
 IMPORT_ALL = """
 import importlib, pkgutil, covey
 for module in pkgutil.walk_packages(covey.__path__, "covey."):
-    if not module.name.startswith(("covey.testing", "covey.__main__", "covey.surfaces.mcp.")):
+    if not module.name.startswith(("covey.testing", "covey.__main__", "covey.surfaces.mcp.", "covey.adapters.nats.", "covey.wiring_nats")):
         importlib.import_module(module.name)
 import covey.surfaces.mcp.verb
 print(covey.__file__)
