@@ -53,6 +53,8 @@ WHOLE: Final = frozenset(
         "TestJournal",
         "TestViews",
         "TestPruned",
+        "TestHoldings",
+        "TestTrees",
         "test_all_agents_are_given_by_name",
         "test_debtors_are_all_who_owe_something",
         "test_find_gives_the_newest_with_the_oldest_of_them_first",
