@@ -53,12 +53,13 @@ WHOLE: Final = frozenset(
         "TestJournal",
         "TestViews",
         "TestPruned",
+        "TestHoldings",
+        "TestTrees",
         "test_all_agents_are_given_by_name",
         "test_debtors_are_all_who_owe_something",
         "test_find_gives_the_newest_with_the_oldest_of_them_first",
         "test_one_wish_leaves_the_rest_open",
         "test_occupied_are_the_inboxes_in_which_something_waits",
-        "test_scopes_come_by_name_each_once_from_one_on",
         "test_the_lag_is_what_is_not_taken_in_yet",
     }
 )

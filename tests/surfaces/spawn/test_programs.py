@@ -78,6 +78,14 @@ async def test_a_child_of_the_same_agent_starts_where_its_parent_is_and_anothers
         await cleared(drifting, tmp_path)
 
 
+async def test_a_child_that_came_without_files_has_an_empty_folder_for_them(tmp_path: Path) -> None:
+    async with opened(tmp_path) as space:
+        lead = await lead_in(space, 'cd "$COVEY_FOLDER"/attachments && ls -A | wc -l')
+        child = await lead.spawn("Look")
+        assert (await result_of(child)).text.strip() == "0"
+        await cleared(child, tmp_path)
+
+
 @pytest.mark.requirement("sessions.attachments")
 async def test_a_child_has_its_attachments_also_when_the_original_is_gone_and_they_go_with_it(tmp_path: Path) -> None:
     original = tmp_path / "plan.txt"

@@ -1,6 +1,6 @@
 """The folders of runs: one for each, for as long as it is needed.
 
-FOLDER/RUN/attachments   the files that came with its task, if any did
+FOLDER/RUN/attachments   the files that came with its task
 FOLDER/RUN/output        what its program leaves there goes with its answer
 FOLDER/RUN/prompt-N      what it was told, for each of its errands
 FOLDER/RUN/run-N         what it printed and how that ended: the launcher's
@@ -50,7 +50,7 @@ class RunFolders:
         try:
             if not self.root.is_dir():
                 self.root.mkdir(PRIVATE, parents=True, exist_ok=True)
-            for path in (folder.path, folder.output, *([folder.attachments] if files else [])):
+            for path in (folder.path, folder.attachments, folder.output):
                 path.mkdir(PRIVATE)
             for name, content in files.items():
                 write_private(folder.attachments / name, content)
