@@ -46,7 +46,7 @@ $(NODE)/.installed: tests/surfaces/mcp/npm/package.json $(STAMP)
 	  --no-package-lock > /dev/null && touch $@ || echo 'npm packages could not be installed: some tests are skipped'
 
 test: compile $(NODE)/.installed ## run the tests
-	$(BIN)/python -m pytest -n auto --dist loadfile $(ARGS)
+	$(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder $(ARGS)
 
 check: lint test ## lint, then test
 

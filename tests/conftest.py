@@ -8,10 +8,47 @@ import asyncio
 import functools
 import inspect
 import os
+from collections import Counter
 from collections.abc import AsyncGenerator, Callable, Coroutine, Generator
+from multiprocessing import set_forkserver_preload
 from typing import Any
 
 import pytest
+
+# What the processes that contracts start need is imported once, and not by each anew.
+set_forkserver_preload(
+    [
+        "covey.testing.worker",
+        "tests.contracts.files_space",
+        "tests.contracts.nats_space",
+        "tests.contracts.one_machine",
+        "tests.contracts.sqlite_space",
+        "tests.nats.spaces",
+    ]
+)
+
+
+LONG = (
+    "tests/properties/test_twin_spaces.py",
+    "tests/acceptance/test_wheel.py",
+    "tests/acceptance/test_nats_faults.py",
+    "tests/properties/test_transfer_stories.py",
+    "tests/attention/test_hostile_bodies.py",
+    "tests/surfaces/test_transfer_kills.py",
+    "tests/surfaces/test_operate_kills.py",
+    "tests/scenarios/test_files_kills.py",
+)
+"""Files that take much longer than others with as many tests."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with what takes long, so that all workers are busy until nearly the end."""
+    counts = Counter(_file(item) for item in items)
+    items.sort(key=lambda item: (_file(item) not in LONG, -counts[_file(item)]))
+
+
+def _file(item: pytest.Item) -> str:
+    return item.nodeid.partition("::")[0]
 
 
 async def _no_items() -> AsyncGenerator[None]:

@@ -6,6 +6,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterable, Mapping
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Final
 
@@ -14,7 +15,7 @@ from covey.core.store_url import parse_store_url
 from covey.ports.store import Capabilities, Survives
 from covey.testing import contracts
 from covey.wiring import connect_inline
-from tests.contracts.engines import URLS
+from tests.contracts.engines import SERVERS, URLS
 
 ROOT: Final = Path(__file__).parent.parent
 README: Final = ROOT / "README.md"
@@ -65,8 +66,10 @@ def title(contract: str) -> str:
 
 def capabilities(engine: str) -> Capabilities:
     """Return what an engine declares."""
-    with tempfile.TemporaryDirectory() as folder:
-        ports = connect_inline(parse_store_url(URLS[engine].format(folder=f"{folder}/space")), ())
+    with tempfile.TemporaryDirectory() as folder, ExitStack() as stack:
+        start = SERVERS.get(engine)
+        server = stack.enter_context(start(Path(folder) / "server")).url if start else ""
+        ports = connect_inline(parse_store_url(URLS[engine].format(folder=f"{folder}/space", server=server)), ())
         try:
             return ports.store.capabilities
         finally:

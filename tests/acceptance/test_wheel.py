@@ -37,8 +37,9 @@ FEATURES: Sequence[Feature] = (
 
 IMPORT_ALL = """
 import importlib, pkgutil, covey
+others = ("testing", "__main__", "surfaces.mcp.", "adapters.nats.", "wiring_nats")
 for module in pkgutil.walk_packages(covey.__path__, "covey."):
-    if not module.name.startswith(("covey.testing", "covey.__main__", "covey.surfaces.mcp.", "covey.adapters.nats.", "covey.wiring_nats")):
+    if not module.name.startswith(tuple(f"covey.{name}" for name in others)):
         importlib.import_module(module.name)
 import covey.surfaces.mcp.verb
 print(covey.__file__)

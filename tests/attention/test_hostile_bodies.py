@@ -38,8 +38,9 @@ def pending_of(texts: Texts) -> Pending:
 
 def check(pending: Pending, texts: Texts) -> None:
     """Take every rendering apart, and look at what others wrote in it."""
-    messages, after = parse_peers(unframed(framed(pending, Style.PEERS)))
-    assert peers_block(pending) == unframed(framed(pending, Style.PEERS))
+    peers = unframed(framed(pending, Style.PEERS))
+    messages, after = parse_peers(peers)
+    assert peers_block(pending) == peers
     assert [m.attributes["number"] for m in messages] == [str(letter.number) for letter in pending.letters]
     assert after == [pending.left_out_line, f"<!-- offer {pending.offer} -->"]
     told = parse_broadcast(unframed(framed(pending, Style.BROADCAST)))

@@ -1,4 +1,5 @@
-"""Faults of a cluster of three: each is over when this returns, and the workers were there all the time.
+"""Faults of a cluster of three: each is over when this returns, one of the workers was killed meanwhile, and all have
+gone on.
 
 `python -m tests.chaos.nats_faults TIMES`, alone in a network: the leader loses the others so many times.
 """
@@ -11,10 +12,10 @@ from covey.adapters.nats.leases import LEASE_S
 from tests.chaos.nats_storm import STREAM, Storm, storm
 from tests.nats.partition import Node, three_nodes_apart
 
-CUT_OFF_S: Final = 3.0
-"""How long a node is cut off: longer than the others wait before they choose another leader."""
+CUT_OFF_S: Final = 6.0
+"""How long a node is cut off: about as long as the others wait before they choose another leader. Sometimes they do."""
 DOWN_S: Final = 1.0
-LONG_DOWN_S: Final = LEASE_S + 5.0
+LONG_DOWN_S: Final = LEASE_S + 2.0
 """Longer than any sign of life is believed."""
 
 
@@ -22,6 +23,7 @@ def the_leader_dies(under_way: Storm) -> None:
     """Kill the node that leads the log; the others go on without it, and it comes back."""
     leader = under_way.cluster.leader_of(STREAM)
     leader.kill()
+    under_way.kill_worker()  # who begins meanwhile finds no leader, either
     under_way.until_all_go_on()
     leader.start()
     leader.until_healthy()
@@ -37,6 +39,8 @@ def all_nodes_die(under_way: Storm) -> None:
             node.kill()
     time.sleep(DOWN_S)  # how long the fault lasts
     under_way.cluster.start()
+    under_way.kill_worker()
+    under_way.until_all_go_on()
 
 
 def all_nodes_are_long_gone(under_way: Storm) -> None:
@@ -44,6 +48,8 @@ def all_nodes_are_long_gone(under_way: Storm) -> None:
     under_way.cluster.stop()
     time.sleep(LONG_DOWN_S)  # how long the fault lasts
     under_way.cluster.start()
+    under_way.kill_worker()
+    under_way.until_all_go_on()
 
 
 def the_leader_is_cut_off(under_way: Storm) -> None:
@@ -54,7 +60,9 @@ def the_leader_is_cut_off(under_way: Storm) -> None:
         time.sleep(CUT_OFF_S)  # how long the fault lasts
     finally:
         leader.rejoin()
+    under_way.kill_worker()
     leader.until_healthy()
+    under_way.until_all_go_on()
 
 
 def the_leader_loses_the_others(under_way: Storm) -> None:
@@ -62,6 +70,7 @@ def the_leader_loses_the_others(under_way: Storm) -> None:
     leader = under_way.cluster.leader_of(STREAM)
     assert isinstance(leader, Node)
     leader.lose_the_others()
+    under_way.kill_worker()
     try:
         under_way.until_all_go_on()
     finally:

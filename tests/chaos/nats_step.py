@@ -9,11 +9,10 @@ import sys
 from collections.abc import Callable
 from typing import Any, Final
 
-import nats.aio.client
-
 from covey.adapters.doorbell.ring_only import RingOnly
 from covey.adapters.nats.bulk import Bulk
 from covey.adapters.nats.log import NatsLog
+from covey.adapters.nats.quick import Answers
 from covey.adapters.nats.snapshots import NatsSnapshots
 from covey.adapters.sqlite import replica, replica_snapshots, snapshots
 from covey.adapters.sqlite.replica_apply import Applier
@@ -78,20 +77,6 @@ def after_waiting(owner: Any, name: str) -> Spot:
     return put
 
 
-def unanswered() -> None:
-    """Die when the server has the record, and its answer has not been read."""
-    request = nats.aio.client.Client.request
-
-    async def fatal(self: Any, subject: str, *args: Any, **more: Any) -> Any:
-        if ".log." not in subject:
-            return await request(self, subject, *args, **more)
-        await self.publish(subject, args[0], reply=self.new_inbox(), headers=more.get("headers"))
-        await self.flush()  # the answer to this comes behind what the server did with that
-        die()
-
-    nats.aio.client.Client.request = fatal
-
-
 def half_copied() -> None:
     """Die when some of a snapshot's pages are in the replica."""
     copy = replica_snapshots.copy_pages
@@ -109,7 +94,7 @@ def half_copied() -> None:
 
 SENDING: Final[dict[str, Spot]] = {
     "before it is published": before(NatsLog, "append"),
-    "published, and nobody hears the answer": unanswered,
+    "published, and nobody hears the answer": before(Answers, "_hear"),
     "published, and not committed here": after(NatsLog, "append"),
     "committed here, and nobody is rung": before(RingOnly, "ring"),
 }

@@ -24,7 +24,8 @@ from tests.chaos.nursery import Nursery, nursery
 from tests.chaos.rampage import CAPACITIES
 from tests.chaos.replicas import brought_up, content
 from tests.chaos.verdict import judge
-from tests.chaos.worker import Worker
+from tests.chaos.where import ASKED
+from tests.chaos.worker import Worker, where_file
 from tests.nats.servers import Cluster, three_nodes
 from tests.properties.world import finish
 
@@ -40,6 +41,7 @@ LIMIT_S: Final = 90
 GO_ON_LIMIT_S: Final = 60.0
 """How long it may take after a fault until every worker has come to do something again."""
 LOOK_S: Final = 0.1
+WHERE_LIMIT_S: Final = 2.0
 
 Nodes = Callable[[Path], AbstractContextManager[Cluster]]
 """What starts a cluster that keeps its files in a folder."""
@@ -56,6 +58,8 @@ class Storm:
         self._started = 0
         self._pids: list[int] = []
         self._diaries: list[Path] = []
+        self.kills = 0
+        """How many workers were killed while the others went on."""
         self.deaths: list[str] = []
         """How workers ended that were not killed: none should."""
         self.pauses: list[float] = []
@@ -79,15 +83,27 @@ class Storm:
         before = [_size(diary) for diary in self._diaries]
         while behind := [n for n, diary in enumerate(self._diaries) if _size(diary) <= before[n]]:
             waited_s = time.monotonic() - begun
-            assert waited_s < GO_ON_LIMIT_S, f"workers {behind} have done nothing for {waited_s:.0f} s"
+            if waited_s >= GO_ON_LIMIT_S:
+                places = "".join(self._where(place) for place in behind)
+                raise AssertionError(f"workers {behind} have done nothing for {waited_s:.0f} s{places}")
             troubles = [entry.text for entry in read_diaries(self._folder / "diaries") if isinstance(entry, Trouble)]
             assert not troubles, "\n".join(troubles)
             time.sleep(LOOK_S)
         self.pauses.append(time.monotonic() - begun)
 
+    def _where(self, place: int) -> str:
+        """Return what a worker is at, in its own words, if it still can say it."""
+        file = where_file(self._diaries[place])
+        os.kill(self._pids[place], ASKED)
+        ends_at = time.monotonic() + WHERE_LIMIT_S
+        while not file.exists() and time.monotonic() < ends_at:
+            time.sleep(LOOK_S)
+        return f"\nworker {place}:\n{file.read_text() if file.exists() else 'it does not say'}"
+
     def kill_worker(self) -> None:
         """Kill one of the workers, and start another in its place."""
         place = self.random.randrange(len(LIVES))
+        self.kills += 1
         self._end(self._pids[place])
         self._start(place)
 
@@ -112,12 +128,13 @@ class Storm:
         if answer != "killed":
             self.deaths.append(answer)
 
-    def judge(self) -> None:
+    def judge(self, faults: int) -> None:
         """Compare what the workers were told with what there is, on every machine and on one that begins now."""
         newcomer = f"{self.cluster.url}/{SPACE}?cache={self._folder / 'newcomer'}&limit={LIMIT_S}"
         verdict = judge(self._folder / "diaries", newcomer, None, is_over=True)
         print(
-            f"accepted {verdict.accepted} · settled, archived, withdrawn {verdict.done} · pruned {verdict.pruned} ·"
+            f"faults {faults} · kills {self.kills} · accepted {verdict.accepted} ·"
+            f" settled, archived, withdrawn {verdict.done} · pruned {verdict.pruned} ·"
             f" lost {len(verdict.lost)} · twice {len(verdict.twice)} · disagreements {len(verdict.disagreements)} ·"
             f" troubles {len(verdict.troubles)} · longest pause {max(self.pauses):.1f} s",
             flush=True,
@@ -138,10 +155,9 @@ def storm(fault: Callable[[Storm], None], times: int, nodes: Nodes = three_nodes
         under_way.begin()
         for _ in range(times):
             fault(under_way)
-            under_way.kill_worker()
-            under_way.until_all_go_on()
+        under_way.until_all_go_on()
         under_way.end()
-        under_way.judge()
+        under_way.judge(times)
 
 
 @contextmanager

@@ -16,6 +16,7 @@ from covey.services.space import Services
 from covey.wiring import caretaking, connect_inline
 from tests.chaos.diary import Diary, Trouble
 from tests.chaos.life import NAMES, Life
+from tests.chaos.where import tell_where
 from tests.properties.world import finish
 
 LONGEST_PAUSE_S = 0.004
@@ -38,6 +39,11 @@ class Worker(NamedTuple):
         return cls(*json.loads(text))
 
 
+def where_file(diary: Path) -> Path:
+    """Return where a worker writes what it is at, when it is asked."""
+    return diary.parent.parent / f"where-{diary.name}"
+
+
 def run(text: str) -> None:
     """Be the worker that a text describes."""
     work(Worker.parse(text))
@@ -46,6 +52,7 @@ def run(text: str) -> None:
 def work(worker: Worker) -> None:
     """Live until something goes wrong, or the zygote is gone."""
     diary = Diary(Path(worker.diary))
+    tell_where(where_file(Path(worker.diary)))
     try:
         if worker.lives:
             asyncio.run(_live_together(worker, diary))

@@ -1,23 +1,42 @@
 """Which engine a test of a contract speaks of, and how many sentences each contract has."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import AbstractContextManager
 from importlib import import_module
-from typing import Final
+from pathlib import Path
+from typing import Final, Protocol
 
 from covey.testing import contracts
+from tests.nats.servers import one_node, three_nodes
+
+
+class Server(Protocol):
+    @property
+    def url(self) -> str: ...
+
 
 MEMORY: Final = "memory"
 SQLITE: Final = "sqlite"
 DIALOGUE: Final = "files, dialogue"
 MAILBOX: Final = "files, mailbox"
+ONE_NODE: Final = "nats, one node"
+THREE_NODES: Final = "nats, three nodes"
 
 URLS: Final[Mapping[str, str]] = {
     MEMORY: "memory:",
     SQLITE: "sqlite:{folder}/covey.db",
     DIALOGUE: "files:{folder}?layout=dialogue",
     MAILBOX: "files:{folder}?layout=mailbox",
+    ONE_NODE: "{server}/space?cache={folder}",
+    THREE_NODES: "{server}/space?cache={folder}",
 }
 """How each engine is opened."""
+
+SERVERS: Final[Mapping[str, Callable[[Path], AbstractContextManager[Server]]]] = {
+    ONE_NODE: one_node,
+    THREE_NODES: three_nodes,
+}
+"""What some need, and keeps its files in a folder."""
 
 MODULES: Final[Mapping[str, tuple[str, ...]]] = {
     "test_memory": (MEMORY,),
@@ -26,16 +45,21 @@ MODULES: Final[Mapping[str, tuple[str, ...]]] = {
     "test_files": (DIALOGUE, MAILBOX),
     "test_files_beside": (DIALOGUE, MAILBOX),
     "test_files_wakeups": (DIALOGUE, MAILBOX),
+    "test_nats": (ONE_NODE,),
+    "test_nats_three": (THREE_NODES,),
+    "test_nats_server": (ONE_NODE, THREE_NODES),
 }
 """The engines that the tests of a module speak of; where there are several, a parameter says which one."""
 
 ALSO: Final[Mapping[str, tuple[str, ...]]] = {
-    "ClockContract": (MEMORY, DIALOGUE, MAILBOX),
-    "IdsContract": (MEMORY, DIALOGUE, MAILBOX),
+    "ClockContract": (MEMORY, DIALOGUE, MAILBOX, ONE_NODE, THREE_NODES),
+    "IdsContract": (MEMORY, DIALOGUE, MAILBOX, ONE_NODE, THREE_NODES),
     "BlobsContract": (DIALOGUE, MAILBOX),
     "BlobUpkeepContract": (DIALOGUE, MAILBOX),
     "LivenessContract": (DIALOGUE, MAILBOX),
     "SharedLivenessContract": (DIALOGUE, MAILBOX),
+    "WakeupsContract": (ONE_NODE, THREE_NODES),
+    "SharedWakeupsContract": (ONE_NODE, THREE_NODES),
 }
 """Which others have the same adapter of one machine that test_one_machine tries."""
 
@@ -63,8 +87,13 @@ def engines_of(module: str, contract: str, parameters: str = "") -> Iterable[str
     engines = MODULES[module]
     if len(engines) > 1 and parameters:
         words = parameters.split("-")
-        engines = tuple(engine for engine in engines if any(word.startswith(engine.split()[-1]) for word in words))
+        engines = tuple(engine for engine in engines if any(word.startswith(_variant(engine)) for word in words))
     return (*engines, *(ALSO.get(contract, ()) if module == "test_one_machine" else ()))
+
+
+def _variant(engine: str) -> str:
+    """Return the word that parameters name it by: `mailbox`, `three`."""
+    return engine.partition(", ")[2].split()[0]
 
 
 def expected() -> Mapping[str, frozenset[str]]:

@@ -1,10 +1,22 @@
-"""The contracts over a replicated store on three NATS nodes."""
+"""The contracts over a replicated store on three NATS nodes, where every opening is on a machine of its own.
+
+Other ways to open a store differ on this side only, which test_nats tries.
+"""
 
 from collections.abc import Generator
+from pathlib import Path
 
 import pytest
 
-from tests.contracts.test_nats import *  # noqa: F403 — the same tests, on other servers
+from covey.testing.contracts import (
+    DurableStoreContract,
+    SearchContract,
+    SharedStoreContract,
+    StoreContract,
+    ViewsContract,
+)
+from tests.contracts.nats_contracts import *  # noqa: F403 — its fixtures, and tests that all have
+from tests.nats.ahead import SpacesAhead, new_space, spaces_ahead
 from tests.nats.servers import three_nodes
 
 
@@ -12,3 +24,38 @@ from tests.nats.servers import three_nodes
 def servers(tmp_path_factory: pytest.TempPathFactory) -> Generator[str]:
     with three_nodes(tmp_path_factory.mktemp("three")) as cluster:
         yield cluster.url
+
+
+@pytest.fixture(scope="module")
+def ahead(servers: str) -> Generator[SpacesAhead]:
+    with spaces_ahead(servers, replicas=3) as spaces:
+        yield spaces
+
+
+@pytest.fixture
+def place(servers: str, ahead: SpacesAhead, tmp_path: Path) -> Generator[str]:
+    """A space of its own, and a folder for its replicas. Its log is there, with nothing in it."""
+    space = ahead.take()
+    yield f"{servers}/{space}?cache={tmp_path}"
+    ahead.drop(space)
+
+
+class TestStore(StoreContract): ...
+
+
+class TestDurable(DurableStoreContract): ...
+
+
+class TestShared(SharedStoreContract):
+    @pytest.fixture
+    def place(self, servers: str, ahead: SpacesAhead, tmp_path: Path) -> Generator[str]:
+        """Not even the log is there."""
+        space = new_space()
+        yield f"{servers}/{space}?cache={tmp_path}"
+        ahead.drop(space)
+
+
+class TestViews(ViewsContract): ...
+
+
+class TestSearch(SearchContract): ...

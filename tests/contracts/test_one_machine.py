@@ -27,7 +27,7 @@ from covey.testing.contracts import (
 )
 from covey.testing.opening import Locator, OpenLiveness, OpenWakeups
 from tests.contracts.elsewhere import LivenessElsewhere
-from tests.contracts.one_machine import open_doorbell
+from tests.contracts.one_machine import open_doorbell, open_system_liveness
 
 
 @pytest.fixture
@@ -73,7 +73,7 @@ def wakeups_locator(short: str) -> Locator:
 
 @pytest.fixture
 def open_liveness(tmp_path: Path) -> OpenLiveness:
-    return lambda: LivenessElsewhere(str(tmp_path))
+    return lambda: LivenessElsewhere(open_system_liveness, str(tmp_path))
 
 
 @pytest.fixture

@@ -1,18 +1,20 @@
 """What lives on a NATS server, opened by a place and a folder; worker processes open it in the same way."""
 
-import sys
 from hashlib import sha256
 
 from covey.adapters.nats.leases import LEASE_S, Leases
 from covey.adapters.nats.link import Link
 from covey.adapters.nats.liveness import NatsLiveness
-from covey.adapters.nats.settings import nats_settings
+from covey.adapters.nats.settings import NatsSettings, nats_settings
 from covey.adapters.system.liveness import SystemLiveness
-from tests.contracts.elsewhere import LivenessElsewhere, serve
+
+
+def settings_of(place: str) -> NatsSettings:
+    return nats_settings(place, {"limit": "10"}, {})
 
 
 def link_to(place: str) -> Link:
-    return Link(nats_settings(place, {"limit": "10"}, {})).share()
+    return Link(settings_of(place)).share()
 
 
 class OpenedLiveness(NatsLiveness):
@@ -33,13 +35,3 @@ class OpenedLiveness(NatsLiveness):
 def open_liveness(argument: str) -> OpenedLiveness:
     """Open liveness by `PLACE FOLDER [SECONDS OF A LEASE]`."""
     return OpenedLiveness(*argument.split(" "))
-
-
-class LivenessOfAnotherProcess(LivenessElsewhere):
-    """`NatsLiveness` of a child process, which ends when this is closed."""
-
-    module = __name__
-
-
-if __name__ == "__main__":
-    serve(open_liveness(sys.argv[1]))

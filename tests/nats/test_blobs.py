@@ -1,26 +1,23 @@
-"""The contract of blobs on the object store of a NATS server."""
+"""Contents on the object store of a NATS server, beyond their contract: other machines, files, forgeries."""
 
 import asyncio
 import base64
-from collections.abc import Callable, Generator
+from collections.abc import Generator
 from contextlib import closing
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 from nats.aio.client import Client
 
 from covey.adapters.blobfiles.blobs import BlobFiles
-from covey.adapters.nats.api import ask, publish
 from covey.adapters.nats.blobs import NatsBlobs
-from covey.adapters.nats.bulk import CHUNK, Bulk, Entry
+from covey.adapters.nats.bulk import CHUNK, Bulk
 from covey.adapters.nats.leases import Leases
 from covey.adapters.nats.link import Link
-from covey.adapters.nats.marks import own
 from covey.core.drive import finish
-from covey.core.nats_names import bulk_bucket, bulk_stream
-from covey.testing.contracts import BlobsContract, BlobUpkeepContract
+from covey.core.nats_names import bulk_bucket
 from tests.nats.spaces import link_to
+from tests.nats.stored import age
 
 
 @pytest.fixture
@@ -39,47 +36,6 @@ def blobs(link: Link, tmp_path: Path) -> Generator[NatsBlobs]:
     leases = Leases(link)
     with closing(leases):
         yield NatsBlobs(link, leases, BlobFiles(str(tmp_path)))
-
-
-@pytest.fixture
-def spoil_blob(link: Link, tmp_path: Path) -> Callable[[str], None]:
-    """Change the bytes on the server, and lose those that are here."""
-
-    async def change(client: Client, digest: str) -> None:
-        space = link.settings.space
-        entry = await Bulk(client, link.settings).entry(f"blob/{digest}")
-        assert entry is not None
-        subject = f"$O.{bulk_bucket(space)}.C.{entry.about['nuid']}"
-        await ask(client, f"STREAM.PURGE.{bulk_stream(space)}", {"filter": subject}, 5)
-        await publish(client, subject, b"spoilt", own(bulk_stream(space)), 5)
-
-    def spoil(digest: str) -> None:
-        link.call(lambda client: change(client, digest), 10)
-        (tmp_path / "blobs" / digest[:2] / digest[2:]).unlink()
-
-    return spoil
-
-
-@pytest.fixture
-def age_blob(link: Link) -> Callable[[str], None]:
-    async def change(client: Client, digest: str) -> None:
-        entry = await Bulk(client, link.settings).entry(f"blob/{digest}")
-        assert entry is not None
-        yesterday = (datetime.now(UTC) - timedelta(days=1)).isoformat()
-        await AgedBulk(client, link.settings).write(entry, yesterday)
-
-    return lambda digest: link.call(lambda client: change(client, digest), 10)
-
-
-class AgedBulk(Bulk):
-    async def write(self, entry: Entry, at: str) -> None:
-        await self._write_about({**entry.about, "mtime": at}, None)
-
-
-class TestBlobs(BlobsContract): ...
-
-
-class TestBlobUpkeep(BlobUpkeepContract): ...
 
 
 async def test_another_machine_gets_what_was_put_on_this_one(place: str, blobs: NatsBlobs, tmp_path: Path) -> None:
@@ -126,16 +82,16 @@ def test_what_the_server_copied_from_another_stream_is_not_there(link: Link) -> 
 
 
 def test_nothing_is_removed_while_another_machine_holds(
-    place: str, blobs: NatsBlobs, tmp_path: Path, age_blob: Callable[[str], None]
+    place: str, link: Link, blobs: NatsBlobs, tmp_path: Path
 ) -> None:
     digest = finish(blobs.put(b"held elsewhere"))
-    age_blob(digest)
-    link = link_to(place)
-    leases = Leases(link)
-    with closing(leases), NatsBlobs(link, leases, BlobFiles(str(tmp_path / "there"))).hold():
+    age(link, digest)
+    there = link_to(place)
+    leases = Leases(there)
+    with closing(leases), NatsBlobs(there, leases, BlobFiles(str(tmp_path / "there"))).hold():
         assert not finish(blobs.remove(digest))
     assert finish(blobs.remove(digest))
-    link.release()
+    there.release()
 
 
 async def test_many_put_the_same_at_once(link: Link, blobs: NatsBlobs) -> None:

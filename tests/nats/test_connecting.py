@@ -2,6 +2,8 @@
 
 import asyncio
 import socket
+import subprocess
+import sys
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -120,6 +122,16 @@ async def test_a_secure_server_is_reached_with_its_authority_and_not_without(tmp
     with one_node(tmp_path, files.server()) as server:
         await visit(settings_of(server, is_tls=True, tls_ca=str(files.ca)))
         assert isinstance(await failure(settings_of(server, is_tls=True)), NatsUntrusted)
+
+
+def test_a_command_over_a_secure_connection_says_nothing_but_what_it_is_asked(tmp_path: Path) -> None:
+    files = tls_files(tmp_path / "tls")
+    with one_node(tmp_path / "server", files.server()) as server:
+        url = f"tls://{server.address}/team?tls_ca={files.ca}&cache={tmp_path / 'cache'}"
+        words = [sys.executable, "-m", "covey", "--store", url, "agents"]
+        done = subprocess.run(words, capture_output=True, text=True, timeout=30, check=True)
+    assert "Nobody is known here" in done.stdout
+    assert done.stderr == ""
 
 
 async def test_a_server_may_want_the_certificate_of_its_client(tmp_path: Path) -> None:

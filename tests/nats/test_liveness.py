@@ -1,4 +1,4 @@
-"""The contract of liveness on NATS, on one machine and seen from another."""
+"""Who is alive on NATS, as another machine sees it; what holds on one machine is in the contract."""
 
 import signal
 import subprocess
@@ -11,28 +11,10 @@ from pathlib import Path
 import pytest
 
 from covey.core.session import Holder
-from covey.testing.contracts import LivenessContract, SharedLivenessContract
-from covey.testing.opening import Locator, OpenLiveness
 from tests.nats.servers import NatsServer, one_node
-from tests.nats.spaces import LivenessOfAnotherProcess, OpenedLiveness
+from tests.nats.spaces import OpenedLiveness
 
 LIMIT_S = 20.0
-
-
-@pytest.fixture
-def open_liveness(place: str, tmp_path: Path) -> OpenLiveness:
-    return lambda: LivenessOfAnotherProcess(f"{place} {tmp_path}")
-
-
-@pytest.fixture
-def liveness_locator(place: str, tmp_path: Path) -> Locator:
-    return Locator("tests.nats.spaces:open_liveness", f"{place} {tmp_path}")
-
-
-class TestLiveness(LivenessContract): ...
-
-
-class TestSharedLiveness(SharedLivenessContract): ...
 
 
 @pytest.fixture

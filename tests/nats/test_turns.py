@@ -5,7 +5,6 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-import nats
 import pytest
 from nats.aio.client import Client
 
@@ -20,7 +19,9 @@ TEAM = SpaceName("team")
 @asynccontextmanager
 async def two_clients(folder: Path) -> AsyncGenerator[tuple[Client, Client]]:
     with one_node(folder) as server:
-        ours, theirs = await nats.connect(server.url), await nats.connect(server.url)
+        ours, theirs = Client(), Client()
+        for client in (ours, theirs):
+            await client.connect(server.url)
         try:
             yield ours, theirs
         finally:

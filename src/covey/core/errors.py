@@ -696,12 +696,15 @@ class StoreClosed(Unavailable):
 class LogDiverged(Unavailable):
     code = "log-diverged"
     retryable = False
-    advice = "The replica still has everything: export it, or remove it to go on with what the log has."
+    advice = (
+        "End what uses the space on this machine and remove that folder: it is made anew from what the log has. First"
+        " keep what only the replica has: `covey export FILE --store sqlite:REPLICA`, for a new space."
+    )
 
     def __init__(self, log: str, replica: str, reason: str) -> None:
-        super().__init__(
-            f"{log} is not what {replica} is a replica of: {reason}", log=log, replica=replica, reason=reason
-        )
+        folder = replica.rpartition("/")[0]
+        message = f"{log} is not the log whose replica is in {folder}: {reason}"
+        super().__init__(message, log=log, replica=replica, folder=folder, reason=reason)
 
 
 class SpaceInUse(Unavailable):

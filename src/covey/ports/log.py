@@ -45,6 +45,10 @@ Hear = Callable[[Entry | None], None]
 log's, never blocks for long, never raises."""
 
 
+Tell = Callable[[int | BaseException | None], None]
+"""Gets what `append` would have returned, or raised. Called once, on any thread; never blocks, never raises."""
+
+
 class Log(Protocol):
     """Records in the order in which they were added.
 
@@ -84,6 +88,11 @@ class Log(Protocol):
         Where no answer comes it asks again until it knows, because a record with the same id is never added twice. If
         it does not learn in time whether the record was added it raises, and says so.
         """
+        ...
+
+    def offer(self, record: bytes, expected: int, record_id: str, tell: Tell) -> None:
+        """Do the same without waiting for it; an event loop's thread may call this, once the log has been used. What
+        comes of it is told."""
         ...
 
     def after(self, position: int, limit: int) -> Sequence[Entry] | None:

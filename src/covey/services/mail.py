@@ -16,6 +16,7 @@ from covey.core.errors import (
     MessagePruned,
     NotFound,
     NotYours,
+    Unavailable,
 )
 from covey.core.evidence import EvidenceGrade
 from covey.core.identity import THE_SPACE, Grade, Identity
@@ -106,7 +107,14 @@ class Mail:
 
         if draft.kind is Kind.TASK:  # a task is somebody's: it can't wait for a session that nobody knows
             policy = policy._replace(may_await_session=False)
-        receipt = await self._store.commit(operation)
+        try:
+            receipt = await self._store.commit(operation)
+        except Unavailable as error:
+            if not error.details.get("is_unknown"):
+                raise
+            # Only who knows the id can send it again without sending it twice.
+            reason = f"{error.message}; send it again as {message_id}, and it is sent once"
+            raise Unavailable(reason, **error.details, message_id=message_id) from error
         if isinstance(receipt, CoveyError):
             raise receipt
         for victim in evicted:

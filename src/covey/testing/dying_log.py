@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 
-from covey.ports.log import Entry, Hear, Log, LogState
+from covey.ports.log import Entry, Hear, Log, LogState, Tell
 from covey.ports.store import Survives
 from covey.testing.dying import Died, Moment
 
@@ -40,6 +40,13 @@ class DyingLog:
         position = self._log.append(record, expected, record_id)
         self._die_at(Moment.AFTER)
         return position
+
+    def offer(self, record: bytes, expected: int, record_id: str, tell: Tell) -> None:
+        try:
+            outcome = self.append(record, expected, record_id)
+        except Died as death:
+            outcome = death
+        tell(outcome)
 
     def after(self, position: int, limit: int) -> Sequence[Entry] | None:
         self._refuse_when_dead()

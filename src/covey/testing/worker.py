@@ -1,33 +1,36 @@
-"""What runs in a process that a contract starts: `python -m covey.testing.worker JOB FACTORY ARGUMENT …`.
+"""What runs in a process that a contract starts.
 
-It opens the space, says that it is ready, waits for a line, does its job, and tells each result as a line of JSON
-the moment it has it.
+It opens the space, says that it is ready, waits for a word, does its job, and tells each result as JSON the moment it
+has it.
 """
 
 import asyncio
 import json
-import sys
+import os
+from collections.abc import Mapping
+from multiprocessing.connection import Connection
 
 from covey.core.json import Json
 from covey.testing.jobs import LIVENESS_JOBS, STORE_JOBS, WAKEUPS_JOBS
 from covey.testing.opening import Locator, silent
 
 
-def tell(result: Json) -> None:
-    """Print a result at once: what was told before a kill counts."""
-    sys.stdout.write(json.dumps(result) + "\n")
-    sys.stdout.flush()
+def work(pipe: Connection, environ: Mapping[str, str], job: str, factory: str, argument: str, *rest: str) -> None:
+    """Do one job, in the environment of whoever wants it done."""
+    os.environ.clear()
+    os.environ.update(environ)
+    with pipe:
+        asyncio.run(_work(pipe, job, Locator(factory, argument), *rest))
 
 
-def ready() -> None:
-    """Say that the space is open, and wait until all the others have said so too."""
-    tell("ready")
-    sys.stdin.readline()
+async def _work(pipe: Connection, job: str, locator: Locator, *rest: str) -> None:
+    def tell(result: Json) -> None:
+        pipe.send_bytes(json.dumps(result).encode())
 
+    def ready() -> None:
+        tell("ready")
+        pipe.recv_bytes()  # until all the others have said so too
 
-async def main(job: str, factory: str, argument: str, *rest: str) -> None:
-    """Do one job."""
-    locator = Locator(factory, argument)
     if job in STORE_JOBS:
         async with locator.store(silent) as store:
             ready()
@@ -40,8 +43,4 @@ async def main(job: str, factory: str, argument: str, *rest: str) -> None:
         liveness = locator.liveness()
         ready()
         LIVENESS_JOBS[job](liveness, tell, *rest)
-        sys.stdin.readline()
-
-
-if __name__ == "__main__":
-    asyncio.run(main(*sys.argv[1:]))
+        pipe.recv_bytes()  # what it holds it holds until it is killed

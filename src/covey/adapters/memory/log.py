@@ -5,7 +5,7 @@ from threading import RLock
 from uuid import uuid4
 
 from covey.core.errors import BlobMissing
-from covey.ports.log import Entry, Hear, LogState, Snapshot
+from covey.ports.log import Entry, Hear, LogState, Snapshot, Tell
 from covey.ports.store import Survives
 
 
@@ -48,6 +48,9 @@ class MemoryLog:
             for hear in tuple(shared.hearing):
                 hear(entry)
         return entry.position
+
+    def offer(self, record: bytes, expected: int, record_id: str, tell: Tell) -> None:
+        tell(self.append(record, expected, record_id))
 
     def after(self, position: int, limit: int) -> Sequence[Entry] | None:
         shared = self._shared

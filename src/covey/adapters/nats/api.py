@@ -1,9 +1,9 @@
 """JetStream's own requests: plain subjects and JSON, with answers that are values or the server's error."""
 
-import asyncio
 import json
 from base64 import b64decode
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
 from typing import Any, NamedTuple, cast
 
 from nats.aio.client import Client
@@ -25,6 +25,9 @@ class Stored(NamedTuple):
     data: bytes
 
 
+LOOK_S = 0.5
+"""How long a direct read may take to be answered before the leader is asked. Any server that has the stream may answer
+one, and as long as it is not known that one is cut off, it is sent its share of them: these are lost."""
 END_OF_BATCH = 204
 NOT_FOUND = 404
 WRONG_LAST_SEQUENCE = frozenset({10071, 10164})
@@ -42,6 +45,11 @@ async def ask(client: Client, verb: str, body: Mapping[str, Json] | None, limit_
 async def publish(client: Client, subject: str, data: bytes, headers: Mapping[str, str] | None, limit_s: float) -> int:
     """Store a message, and return its number in the stream."""
     answer = await client.request(subject, data, timeout=limit_s, headers=dict(headers) if headers else None)
+    return stored_at(answer)
+
+
+def stored_at(answer: Msg) -> int:
+    """Return the number in its stream that a message got, as the server answers."""
     return int(_checked(answer.data)["seq"])
 
 
@@ -53,9 +61,11 @@ async def last_of(client: Client, stream: str, subject: str, limit_s: float) -> 
 
 async def surely_last_of(client: Client, stream: str, subject: str, limit_s: float) -> Stored | None:
     """Do the same, and be sure where there is none: a server that lags may answer, so its no is asked of the leader."""
-    return await last_of(client, stream, subject, limit_s) or await from_leader(
-        client, stream, {"last_by_subj": subject}, limit_s
-    )
+    with suppress(TimeoutError):
+        found = await last_of(client, stream, subject, min(limit_s, LOOK_S))
+        if found is not None:
+            return found
+    return await from_leader(client, stream, {"last_by_subj": subject}, limit_s)
 
 
 async def from_leader(client: Client, stream: str, body: Mapping[str, Json], limit_s: float) -> Stored | None:
@@ -83,15 +93,15 @@ def _headers(raw: bytes) -> Mapping[str, str]:
 
 
 async def fetched(client: Client, stream: str, body: Mapping[str, Json], limit_s: float) -> list[Stored]:
-    """Return several messages of a stream at once, in their order: as many as the request's `batch` says, or fewer."""
+    """Return several messages of a stream at once, in their order: as many as the request's `batch` says, or fewer.
+    Each may take `limit_s` to come."""
     inbox = client.new_inbox()
     subscription = await subscribed(client, inbox)
     found: list[Stored] = []
     try:
         await client.publish(f"$JS.API.DIRECT.GET.{stream}", json.dumps(body).encode(), reply=inbox)
-        async with asyncio.timeout(limit_s):
-            while (stored := _stored(await subscription.next_msg(timeout=limit_s))) is not None:
-                found.append(stored)
+        while (stored := _stored(await subscription.next_msg(timeout=limit_s))) is not None:
+            found.append(stored)
         return found
     finally:
         await subscription.unsubscribe()

@@ -1,6 +1,7 @@
 """Connecting to NATS: the first time with a limit and a reason; from then on for ever."""
 
 import asyncio
+import logging
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from typing import Final
@@ -10,6 +11,7 @@ from nats.aio.client import Client
 
 from covey.adapters.nats.faults import explained, is_final, most_telling
 from covey.adapters.nats.settings import NatsSettings
+from covey.adapters.nats.steady import SteadyClient
 
 _FIRST_TRIES: Final = 1
 """How often each server is tried again before the first connection counts as failed."""
@@ -18,12 +20,19 @@ RECONNECT_PAUSE_S: Final = 0.25
 _CONNECT_S: Final = 4
 """How long one server may take to answer."""
 _LEAVE_S: Final = 1.0
+_FLUSH_S: Final = 2.0
+"""How long a message waits for room among what is still to be sent."""
 PING_S: Final = 5
 """After two such times without a sign of life the server counts as gone."""
 
 
 async def _nothing() -> None:
     return
+
+
+def _is_worth_saying(record: logging.LogRecord) -> bool:
+    """Leave out what asyncio finds odd at the end of every secure connection of this client, and nobody else."""
+    return "eof_received() has no effect when using ssl" not in str(record.msg)
 
 
 async def connected(
@@ -33,10 +42,11 @@ async def connected(
     disconnected_cb: Callable[[], Awaitable[None]] = _nothing,
     reconnected_cb: Callable[[], Awaitable[None]] = _nothing,
     closed_cb: Callable[[], Awaitable[None]] = _nothing,
-) -> Client:
+) -> SteadyClient:
     """Return a connection to one of the servers. Where there is none, the error says why. Later it reconnects by
     itself, however long that takes."""
-    client = Client()
+    logging.getLogger("asyncio").addFilter(_is_worth_saying)
+    client = SteadyClient()
     failures: list[Exception] = []
     is_first = True
 
@@ -76,6 +86,7 @@ async def connected(
                 max_reconnect_attempts=_FIRST_TRIES,
                 reconnect_time_wait=_FIRST_PAUSE_S,  # pyright: ignore[reportArgumentType] # any number will do
                 ping_interval=PING_S,
+                flush_timeout=_FLUSH_S,
                 **options,
             )
     except (nats.errors.Error, OSError, TimeoutError) as error:
@@ -88,11 +99,21 @@ async def connected(
     is_first = False
     client.options["max_reconnect_attempts"] = -1
     client.options["reconnect_time_wait"] = RECONNECT_PAUSE_S
+    # From here on in turn, from an order that was drawn: whoever leaves a server comes to all others before it again.
+    client.options["dont_randomize"] = True
     return client
 
 
-async def left(client: Client) -> None:
-    """Close a connection, within a moment: after a failed handshake the client would wait for its socket for ever."""
-    with suppress(TimeoutError, OSError):
+async def left(client: SteadyClient) -> None:
+    """Close a connection for good, within a moment. Its server may be gone, or say nothing: then the client would fail
+    halfway, or wait for its socket for ever."""
+    with suppress(TimeoutError, OSError, nats.errors.Error):
         async with asyncio.timeout(_LEAVE_S):
             await client.close()
+    client.cut()
+
+
+async def go_elsewhere(client: Client) -> None:
+    """Leave this server for another one, if there is another."""
+    if len(client.servers) > 1:
+        await client.force_reconnect()

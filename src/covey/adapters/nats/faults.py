@@ -22,7 +22,7 @@ from covey.core.errors import (
 
 _NO_JETSTREAM: Final = frozenset({10035, 10039, 10076})
 """Not enabled: for the account's tier, for the account, for the server."""
-_NO_ROOM: Final = frozenset({10002, 10022, 10023, 10028, 10047, 10077})
+NO_ROOM: Final = frozenset({10002, 10022, 10023, 10028, 10047, 10077})
 """Resources of the account, the server, memory or storage are exceeded; a stream is at its limit."""
 TOO_FEW_SERVERS: Final = frozenset({10005, 10074})
 """More replicas than there are servers."""
@@ -78,7 +78,7 @@ def _of_the_server(error: nats.js.errors.APIError, settings: NatsSettings) -> Co
     reason = error.description or f"error {error.err_code}"
     if error.err_code in _NO_JETSTREAM:
         return NatsNoJetStream(where, reason)
-    if error.err_code in _NO_ROOM:
+    if error.err_code in NO_ROOM:
         return NatsStorageFull(where, reason)
     if error.err_code in TOO_FEW_SERVERS:
         return Invalid("replicas", settings.replicas, f"the cluster has too few servers for it ({reason})")

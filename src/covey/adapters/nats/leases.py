@@ -68,7 +68,8 @@ class Leases:
         if self._waits:
             self._call(lambda client, limit_s: self._put(client, key, seconds, limit_s))
         else:
-            self._link.owe(lambda client: self._insist(client, key, seconds))
+            # Before any further record of this program is written: nobody shall see a session without it.
+            self._link.owe(lambda client: self._put_patiently(client, key, seconds))
 
     def keep(self, key: str) -> None:
         """Let the key be there until `drop`, or until a lease after the end of this process."""
@@ -139,8 +140,8 @@ class Leases:
                 with suppress(TimeoutError):
                     await asyncio.wait_for(hurry.wait(), self._lease_s / _BEATS)
                 hurry.clear()
-                for key in [*self._kept]:
-                    await self._quietly(client, key, self._lease_s)
+                renewals = [self._renew(client, key) for key in [*self._kept]]
+                await asyncio.gather(*renewals, return_exceptions=True)  # whatever it is, the next beat comes
         finally:
             forget()
             with suppress(Error):
@@ -172,21 +173,30 @@ class Leases:
             await ensure(client, lease_config(settings.space), settings, self._link.account)
             self._is_there = True
 
-    async def _quietly(self, client: Client, key: str, seconds: int) -> None:
-        """Put a key; where that can't be done now, the next beat does it."""
-        with suppress(Error, OSError, TimeoutError, Unavailable):
-            await self._ensure(client)
-            await client.publish(f"{self._prefix}{key}", b"", headers={_TTL: f"{seconds}s"})
-
-    async def _insist(self, client: Client, key: str, seconds: int) -> None:
-        """Put a key before any further record of this program is written: nobody shall see a session without it."""
+    async def _renew(self, client: Client, key: str) -> None:
+        """Put a key that is kept, and be sure that it is there: a server that is cut off from the others takes it and
+        keeps nothing. Where it can't be done in the time of a lease, the next beat tries."""
 
         async def attempt(limit_s: float) -> None:
+            if key in self._kept:  # or it was given back meanwhile
+                await self._put(client, key, self._lease_s, limit_s)
+
+        await self._insist(client, attempt, self._lease_s)
+
+    async def _put_patiently(self, client: Client, key: str, seconds: int) -> None:
+        await self._insist(
+            client, lambda limit_s: self._put(client, key, seconds, limit_s), self._link.settings.limit_s
+        )
+
+    async def _insist(
+        self, client: Client, attempt: Callable[[float], Coroutine[Any, Any, None]], limit_s: float
+    ) -> None:
+        async def whole(limit_s: float) -> None:
             await self._ensure(client)
-            await self._put(client, key, seconds, limit_s)
+            await attempt(limit_s)
 
         with suppress(Error, OSError, TimeoutError, Unavailable, Exhausted):
-            await Patience(client, self._link.settings.limit_s, _nothing).insist(attempt)
+            await Patience(client, limit_s, _nothing).insist(whole)
 
     async def _say_dropped(self, client: Client, key: str) -> None:
         with suppress(Error, OSError):

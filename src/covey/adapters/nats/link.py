@@ -11,17 +11,20 @@ from contextlib import suppress
 from threading import Lock, Thread
 from typing import Any, Final, TypeVar
 
-import nats.errors
 from nats.aio.client import Client
+from nats.errors import NoRespondersError
 
 from covey.adapters.nats.account import Account, account_of
-from covey.adapters.nats.connecting import connected
+from covey.adapters.nats.connecting import connected, left
 from covey.adapters.nats.patience import PAUSE_S, is_temporary
 from covey.adapters.nats.settings import NatsSettings
+from covey.adapters.nats.steady import SteadyClient
 from covey.core.errors import CoveyError, NatsUnreachable, StoreClosed
 
 T = TypeVar("T")
 
+STREAMS_S: Final = 2.0
+"""How long servers that know nothing of streams are tried: one that is just being stopped is one of them."""
 CLOSE_LIMIT_S: Final = 5.0
 
 
@@ -36,10 +39,12 @@ class Link:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread: Thread | None = None
         self._connecting: asyncio.Lock | None = None
-        self._client: Client | None = None
+        self._client: SteadyClient | None = None
         self._account: Account | None = None
         self._reconnected: list[Callable[[], None]] = []
         self._owed: set[Future[None]] = set()
+        self._started_soon: set[asyncio.Task[Any]] = set()
+        """So that they are not collected as garbage while they wait."""
         self._disconnected: list[Callable[[], None]] = []
 
     def share(self) -> "Link":
@@ -62,6 +67,20 @@ class Link:
         too long it is cancelled, and that is NatsUnreachable."""
         running = asyncio.run_coroutine_threadsafe(self._run(work), self._started())
         return self._result(running, limit_s)
+
+    def post(self, call: Callable[[], None]) -> None:
+        """Call something on the link's thread, without waiting for it."""
+        self._started().call_soon_threadsafe(call)
+
+    @property
+    def client(self) -> Client | None:
+        """The client, once there is one; for what runs on the link's thread."""
+        return self._client
+
+    @property
+    def owes(self) -> bool:
+        """Whether something has to be done before the next record is written."""
+        return bool(self._owed)
 
     def begin(self, work: Callable[[Client], Coroutine[Any, Any, None]]) -> Callable[[], None]:
         """Run a coroutine on the client until what is returned is called, or the link ends."""
@@ -133,22 +152,55 @@ class Link:
             client = await self._connect()
         return await do(client)
 
-    async def _connect(self) -> Client:
+    def start(
+        self,
+        work: Callable[[Client], Coroutine[Any, Any, T]],
+        limit_s: float,
+        then: Callable[[T | None, BaseException | None], None],
+    ) -> None:
+        """Run a coroutine on the client, and tell what it came to or raised; on the link's thread. When it takes too
+        long it is cancelled, and that is NatsUnreachable."""
+
+        async def tell() -> None:
+            ends = asyncio.timeout(limit_s)
+            try:
+                async with ends:
+                    value = await self._run(work)
+            except Exception as error:  # noqa: BLE001 - it is told
+                late = NatsUnreachable(self.settings.shown, f"no answer in {limit_s:g} s")
+                then(None, late if ends.expired() else error)
+            else:
+                then(value, None)
+
+        def done(task: "asyncio.Task[None]") -> None:
+            self._started_soon.discard(task)
+            if task.cancelled():
+                then(None, NatsUnreachable(self.settings.shown, "the connection was closed"))
+
+        task = asyncio.get_running_loop().create_task(tell())
+        self._started_soon.add(task)
+        task.add_done_callback(done)
+
+    async def _connect(self) -> SteadyClient:
         if self._connecting is None:
             self._connecting = asyncio.Lock()
         async with self._connecting:
-            ends_at = asyncio.get_running_loop().time() + self.settings.limit_s
+            loop = asyncio.get_running_loop()
+            ends_at = loop.time() + self.settings.limit_s
             while self._client is None:
                 try:
                     self._client = await self._new_client()
                 except CoveyError as error:
                     # A server that is cut off from the others can't answer for streams; the next one may.
-                    if not is_temporary(error.__cause__) or asyncio.get_running_loop().time() >= ends_at:
+                    now = loop.time()
+                    if not is_temporary(error.__cause__) or now >= ends_at:
                         raise
+                    if isinstance(error.__cause__, NoRespondersError):
+                        ends_at = min(ends_at, now + STREAMS_S)
                     await asyncio.sleep(PAUSE_S)
             return self._client
 
-    async def _new_client(self) -> Client:
+    async def _new_client(self) -> SteadyClient:
         client = await connected(
             self.settings,
             error_cb=_ignore,
@@ -158,7 +210,7 @@ class Link:
         try:
             self._account = await account_of(client, self.settings)
         except BaseException:
-            await client.close()
+            await left(client)
             raise
         return client
 
@@ -182,8 +234,7 @@ class Link:
 
     async def _close(self) -> None:
         if self._client is not None:
-            with suppress(OSError, nats.errors.Error):  # the server may be gone already
-                await self._client.close()
+            await left(self._client)
 
 
 def _cancel_all(loop: asyncio.AbstractEventLoop) -> None:

@@ -1,41 +1,37 @@
 """The log of a space on NATS: one stream, to which everybody adds behind the last record that they know."""
 
-from collections import deque
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from hashlib import sha256
 from typing import Any, Final, TypeVar, cast
 
 import nats.errors
-import nats.js.errors
 from nats.aio.client import Client
 from nats.aio.msg import Msg
 
-from covey.adapters.nats.api import WRONG_LAST_SEQUENCE, Stored, publish, subscribed
+from covey.adapters.nats.adding import RECORDS, Adding, Unknown
+from covey.adapters.nats.api import Stored
 from covey.adapters.nats.bulk import Bulk
 from covey.adapters.nats.durability import survives, sync_of
 from covey.adapters.nats.faults import explained
 from covey.adapters.nats.link import Link
-from covey.adapters.nats.marks import is_genuine, marks
-from covey.adapters.nats.patience import Exhausted, Patience
-from covey.adapters.nats.stream import LARGE, author_of, log_config, records_after, stream_state
-from covey.adapters.nats.streams import ensure
-from covey.adapters.nats.turns import Turns
+from covey.adapters.nats.marks import is_genuine
+from covey.adapters.nats.patience import CutOff, Exhausted, Patience
+from covey.adapters.nats.quick import heard_at_once
+from covey.adapters.nats.stream import LARGE, StreamState, author_of, log_config, records_after, stream_state
+from covey.adapters.nats.streams import ensure, space_configs
 from covey.core.errors import StoreCorrupt, Unavailable
-from covey.core.nats_names import log_stream, log_subject, told_subjects
-from covey.ports.log import Entry, Hear, LogState
+from covey.core.nats_names import log_stream, told_subjects
+from covey.ports.log import Entry, Hear, LogState, Tell
 from covey.ports.store import Survives
 
 T = TypeVar("T")
 
+ROUNDS: Final = 2
+"""How often all servers are asked before it is believed that the log has less than it had."""
 SLACK_S: Final = 5.0
 """How much longer the calling thread waits than what it waits for."""
-HEADROOM: Final = 4096
-"""What headers may take of a message."""
 NO_RECORD: Final = b""
 """What stands for a message that did not come to its place by way of `append`."""
-OWN: Final = 8
-RECORDS: Final = "record/"
-"""What the names of large records begin with."""
 
 
 class NatsLog:
@@ -47,9 +43,7 @@ class NatsLog:
         self._warn = warn
         self._space = self._settings.space
         self._stream = log_stream(self._space)
-        self._own: deque[str] = deque(maxlen=OWN)
-        """The ids of the records that were added here lately."""
-        self._turns: Turns | None = None
+        self._adding = Adding(link, self._patience)
         self._is_closed = False
         self.name = self._settings.name
 
@@ -69,14 +63,19 @@ class NatsLog:
         self._call(self._make)
 
     def append(self, record: bytes, expected: int, record_id: str) -> int | None:
-        headers = {"Nats-Msg-Id": record_id, **marks(self._stream, expected)}
-        self._own.append(record_id)
-        if len(record) > self._link.account.max_payload - HEADROOM:
-            # By its hash, so that nobody can put something else in its place.
-            headers[LARGE] = f"{RECORDS}{sha256(record).hexdigest()}"
-            self._call(lambda client: self._put_large(client, headers[LARGE], record))
-            return self._call(lambda client: self._append(client, b"", headers, expected))
-        return self._call(lambda client: self._append(client, record, headers, expected))
+        return self._call(lambda client: self._adding.add(client, record, expected, record_id))
+
+    def offer(self, record: bytes, expected: int, record_id: str, tell: Tell) -> None:
+        def then(position: int | None, error: BaseException | None) -> None:
+            tell(position if error is None else self._meaning(error))
+
+        def begin() -> None:
+            try:
+                self._adding.try_at_once(record, expected, record_id, self._limit_s(), then)
+            except Exception as error:  # noqa: BLE001 - it is told
+                then(None, error)
+
+        self._link.post(begin)
 
     def after(self, position: int, limit: int) -> Sequence[Entry] | None:
         found = self._call(lambda client: self._after(client, position, limit))
@@ -102,22 +101,36 @@ class NatsLog:
             self._link.release()
 
     async def _state(self, client: Client, at_least: int = 0):
-        behind = None
+        behind: list[StreamState] = []
 
         async def attempt(limit_s: float):
-            nonlocal behind
             found = await stream_state(client, self._space, limit_s)
-            if found is not None and found.last < at_least:
-                behind = found
-                raise TimeoutError("a leader that was cut off believes for a while that it still leads")
-            return found
+            if found is None or found.last >= at_least:
+                return found
+            behind.append(found)
+            if len(behind) >= ROUNDS * len(client.servers):
+                return found
+            raise CutOff("a leader that was cut off believes for a while that it still leads")
 
         try:
-            return await self._patience(client).insist(attempt)
+            found = await self._patience(client).insist(attempt)
         except Exhausted:
-            if behind is None:
+            if not behind:
                 raise
-            return behind
+            return behind[-1]
+        if found is not None and self._settings.replicas not in (None, found.replicas):
+            await self._spread(client)
+            return await stream_state(client, self._space, self._settings.limit_s)
+        return found
+
+    async def _spread(self, client: Client) -> None:
+        """Let as many servers keep the space as the settings ask for."""
+        account = self._link.account
+        if account.is_owner:
+            for config in space_configs(self._space):
+                await self._patience(client).insist(
+                    lambda _limit_s, config=config: ensure(client, config, self._settings, account)
+                )
 
     async def _after(self, client: Client, position: int, count: int) -> Sequence[Stored]:
         async def attempt(limit_s: float) -> Sequence[Stored]:
@@ -129,57 +142,17 @@ class NatsLog:
         config, account = log_config(self._space), self._link.account
         await self._patience(client).insist(lambda _limit_s: ensure(client, config, self._settings, account))
 
-    async def _put_large(self, client: Client, name: str, content: bytes) -> None:
-        bulk, account = Bulk(client, self._settings), self._link.account
-
-        async def attempt(_limit_s: float) -> None:
-            await bulk.make(account)
-            await bulk.put(name, content, is_owner=account.is_owner)
-
-        await self._patience(client).insist(attempt)
-
-    async def _append(self, client: Client, record: bytes, headers: Mapping[str, str], expected: int) -> int | None:
-        principal = self._link.account.principal
-        subject = log_subject(self._space, principal)
-        patience = self._patience(client)
-        await self._link.settled()
-        turns = self._turns = self._turns or Turns(self._space)  # here because it belongs to the link's loop
-        await turns.hold_back(client)
-
-        async def attempt(limit_s: float) -> int | None:
-            try:
-                return await publish(client, subject, record, headers, limit_s)
-            except nats.errors.NoRespondersError:
-                if await stream_state(client, self._space, limit_s) is None:
-                    return None  # there is nothing to add to, as whoever looks will find
-                raise
-            except nats.js.errors.APIError as error:
-                if error.err_code not in WRONG_LAST_SEQUENCE:
-                    raise
-            if patience.tries == 1:
-                return None
-            # One of the tries before may have got through without an answer.
-            there = await records_after(client, self._space, expected, 1, limit_s)
-            if not there or there[0].seq != expected + 1:
-                raise TimeoutError("what was added is not there yet")
-            return expected + 1 if there[0].headers.get("Nats-Msg-Id") == headers["Nats-Msg-Id"] else None
-
-        position = await patience.insist(attempt)
-        await turns.tell(client, principal, is_lost=position is None)
-        return position
-
     async def _listen(self, client: Client, hear: Hear):
-        async def told(message: Msg) -> None:
-            if not self._is_own(message):
-                hear(self._heard(message))
+        def told(message: Msg) -> None:
+            if not self._adding.is_own(message):
+                try:
+                    hear(self._heard(message))
+                except Exception:  # noqa: BLE001 - whatever it was, the client has to read on; looking meets it again
+                    hear(None)
 
-        subscription = await subscribed(client, told_subjects(self._space), told)
+        subscription = await heard_at_once(client, told_subjects(self._space), told)
         await client.flush()  # from now on, and not from when the server gets to it
         return subscription
-
-    def _is_own(self, message: Msg) -> bool:
-        """Tell whether this program added the record itself, and so knows of it without being told."""
-        return cast(Mapping[str, str], message.headers or {}).get("Nats-Msg-Id") in self._own
 
     def _heard(self, message: Msg) -> Entry | None:
         """Return what the server tells of; None where it is better to look, also because somebody else may say it."""
@@ -211,13 +184,20 @@ class NatsLog:
 
     def _call(self, do: Callable[[Client], Coroutine[Any, Any, T]]) -> T:
         try:
-            return self._link.call(do, self._settings.limit_s + SLACK_S)
-        except Exhausted as error:
-            if error.was_sent:
-                known = "whether it was accepted is not known; send again with the same id"
-            else:
-                known = "nothing was accepted"
+            return self._link.call(do, self._limit_s())
+        except (Exhausted, nats.errors.Error, OSError, TimeoutError) as error:
+            raise self._meaning(error) from error
+
+    def _limit_s(self) -> float:
+        return self._settings.limit_s + SLACK_S
+
+    def _meaning(self, error: BaseException) -> BaseException:
+        """Return what an error of the client means to who uses the log."""
+        if isinstance(error, Exhausted):
+            is_unknown = isinstance(error, Unknown)
+            known = "whether it was accepted is not known" if is_unknown else "nothing was accepted"
             reason = f"{self.name} did not answer in {self._settings.limit_s:g} s: {known}"
-            raise Unavailable(reason, servers=self._settings.shown, was_sent=error.was_sent) from error.cause
-        except (nats.errors.Error, OSError, TimeoutError) as error:
-            raise explained(error, self._settings) from error
+            return Unavailable(reason, servers=self._settings.shown, is_unknown=is_unknown)
+        if isinstance(error, (nats.errors.Error, OSError, TimeoutError)):
+            return explained(error, self._settings)
+        return error

@@ -9,6 +9,9 @@ import nats.errors
 import nats.js.errors
 from nats.aio.client import Client
 
+from covey.adapters.nats.connecting import go_elsewhere
+from covey.adapters.nats.faults import NO_ROOM
+
 T = TypeVar("T")
 
 TRY_S: Final = 2.0
@@ -27,13 +30,13 @@ _TEMPORARY: Final = (
     nats.js.errors.NoStreamResponseError,
     nats.js.errors.ServiceUnavailableError,
 )
-_NOT_NOW: Final = 503
-_IN_PROCESS: Final = 10158
+NOT_NOW: Final = 503
+IN_PROCESS: Final = 10158
 """The server is still busy with an earlier try of the same message."""
 
 
-LEAVE_S: Final = 3.0
-"""After how long without an answer another server is tried: this one may be cut off from the others unawares."""
+LEAVE_S: Final = 2 * TRY_S
+"""After how long in vain another server is tried: this one may be cut off from the others unawares."""
 
 _left: WeakKeyDictionary[Client, float] = WeakKeyDictionary()
 """When each connection last left its server. Many may wait at once, and one of them is enough."""
@@ -49,6 +52,10 @@ class Exhausted(Exception):
         """Whether the server may have got one of the tries."""
 
 
+class CutOff(TimeoutError):
+    """The server has lost the others: waiting there is no use."""
+
+
 class Patience:
     """For one request, on the loop of the link."""
 
@@ -60,6 +67,11 @@ class Patience:
         self._tell: Callable[[], None] | None = tell
         self.tries = 0
         """How often the server may have got it."""
+
+    @property
+    def is_long(self) -> bool:
+        """Whether it has been going on for longer than an answer takes."""
+        return self._loop.time() - self._began >= TRY_S
 
     async def insist(self, attempt: Callable[[float], Coroutine[Any, Any, T]]) -> T:
         """Return what an attempt comes to, given how long it may take; try again where nobody answers, until it is time
@@ -74,18 +86,18 @@ class Patience:
                     if not is_temporary(error):
                         raise
                     failure = error
-                    await self._leave()
+                    await self._leave(error)
             self._say()
             await asyncio.sleep(min(PAUSE_S, max(left, 0)))
         raise Exhausted(failure, was_sent=self.tries > 0)
 
-    async def _leave(self) -> None:
-        """Go to another server, if this one has not answered for too long and there is another."""
+    async def _leave(self, failure: Exception) -> None:
+        """Go to another server, if there is another, where it has been like this for long enough."""
         now = self._loop.time()
         since = max(self._began, _left.get(self._client, 0.0))
-        if now - since >= LEAVE_S and len(self._client.servers) > 1:
+        if isinstance(failure, CutOff) or now - since >= LEAVE_S:
             _left[self._client] = now
-            await self._client.force_reconnect()
+            await go_elsewhere(self._client)
 
     def _say(self) -> None:
         if self._tell is not None and self._loop.time() - self._began >= SILENT_S:
@@ -95,6 +107,9 @@ class Patience:
 
 def is_temporary(error: BaseException | None) -> bool:
     """Tell whether nobody answers now, as while servers of a cluster choose a new leader."""
-    if isinstance(error, nats.js.errors.APIError) and (error.code == _NOT_NOW or error.err_code == _IN_PROCESS):
-        return True
+    if isinstance(error, nats.js.errors.APIError):
+        if error.err_code in NO_ROOM:
+            return False  # some of them come with the same code
+        if error.code == NOT_NOW or error.err_code == IN_PROCESS:
+            return True
     return isinstance(error, _TEMPORARY)

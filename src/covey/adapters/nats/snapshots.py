@@ -10,11 +10,11 @@ from typing import Any, Final, TypeVar, cast
 import nats.errors
 from nats.aio.client import Client
 
+from covey.adapters.nats.adding import RECORDS
 from covey.adapters.nats.api import ask
 from covey.adapters.nats.bulk import Bulk
 from covey.adapters.nats.faults import explained
 from covey.adapters.nats.link import Link
-from covey.adapters.nats.log import RECORDS
 from covey.core.errors import StoreCorrupt
 from covey.core.nats_names import log_stream, snapshot_bucket
 from covey.ports.log import Snapshot

@@ -6,7 +6,7 @@ from typing import Final, NamedTuple
 from nats.aio.client import Client
 from nats.js.errors import APIError
 
-from covey.adapters.nats.api import NO_SUCH_STREAM, Stored, ask, fetched
+from covey.adapters.nats.api import LOOK_S, NO_SUCH_STREAM, Stored, ask, fetched, from_leader
 from covey.core.json import Json
 from covey.core.nats_names import ANYONE, SpaceName, log_stream, log_subjects, told_subjects
 
@@ -15,6 +15,10 @@ LARGE: Final = "Covey-Large"
 
 MOST_BYTES: Final = 8 * 1024 * 1024
 """How much is fetched at once, beyond the first record."""
+
+
+FEW: Final = 32
+"""How many are asked of the leader, which gives them one by one."""
 
 
 class StreamState(NamedTuple):
@@ -53,14 +57,30 @@ async def stream_state(client: Client, space: SpaceName, limit_s: float) -> Stre
 
 
 async def records_after(client: Client, space: SpaceName, position: int, count: int, limit_s: float) -> list[Stored]:
-    """Return records that follow a position, as far as the server that answers has them: it need not be the leader."""
+    """Return records that follow a position, as far as the server that answers has them: it need not be the leader.
+    Where none answers, the leader gives some."""
     wanted: dict[str, Json] = {
         "seq": position + 1,
         "next_by_subj": log_subjects(space),
         "batch": count,
         "max_bytes": MOST_BYTES,
     }
-    return await fetched(client, log_stream(space), wanted, limit_s)
+    try:
+        return await fetched(client, log_stream(space), wanted, min(limit_s, LOOK_S))
+    except TimeoutError:
+        return await _from_leader(client, space, position, min(count, FEW), limit_s)
+
+
+async def _from_leader(client: Client, space: SpaceName, position: int, count: int, limit_s: float) -> list[Stored]:
+    found: list[Stored] = []
+    while len(found) < count:
+        wanted = {"seq": position + 1, "next_by_subj": log_subjects(space)}
+        record = await from_leader(client, log_stream(space), wanted, limit_s)
+        if record is None:
+            break
+        found.append(record)
+        position = record.seq
+    return found
 
 
 def author_of(subject: str) -> str | None:

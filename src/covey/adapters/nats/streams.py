@@ -1,5 +1,6 @@
 """Streams of a space, made on first use; as many servers keep each as the cluster has, up to three."""
 
+from asyncio import gather
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
@@ -36,12 +37,9 @@ async def ensure(
         # Asked for it, the server would say nothing at all.
         reason = f"the space {settings.space} is not there yet, and only the operator's key makes it"
         raise NatsRefused(settings.shown, reason)
-    made = await _made(client, config, settings)
-    if name != INBOX_STREAM:
-        # All at once: who has a key of an agent can make none of them.
-        for other in space_configs(settings.space):
-            if other["name"] != name:
-                await _made(client, other, settings)
+    # All of a space at once: who has a key of an agent can make none of them.
+    others = [] if name == INBOX_STREAM else [other for other in space_configs(settings.space) if other["name"] != name]
+    made, *_ = await gather(*(_made(client, wanted, settings) for wanted in (config, *others)))
     return made
 
 

@@ -35,6 +35,10 @@ class Turns:
         """How often others have lost, and until when that counts."""
         self._changed = asyncio.Event()
 
+    def is_calm(self) -> bool:
+        """Tell whether nobody has lost lately, as far as is known: then there is nothing to wait for, nor to tell."""
+        return self._is_listening and not self._lost and not self._until(asyncio.get_running_loop().time())
+
     async def hold_back(self, client: Client) -> None:
         """Wait while somebody has lost more often than this process, but not for long."""
         if not self._is_listening:

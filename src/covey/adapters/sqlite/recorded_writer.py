@@ -4,7 +4,7 @@ As long as others come first it undoes what was run, takes in what they did, and
 that.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 import apsw
@@ -37,6 +37,7 @@ class RecordedWriter(Writer):
     ) -> None:
         super().__init__(connection, path, turnstile, ring, known)
         self._recording = recording
+        self._access.write = recording.through(self._execute)
         self._jobs: Sequence[Job] = ()
         """What was run in the transaction that is under way."""
 
@@ -50,8 +51,20 @@ class RecordedWriter(Writer):
 
     def run(self, jobs: Sequence[Job]) -> None:
         self._jobs = jobs
-        self._recording.begin(len(jobs))
         super().run(jobs)
+
+    def offer(self, tell: Callable[[], None]) -> bool:
+        try:
+            return self._recording.offer(self._transaction.topics, tell)
+        except apsw.Error as error:
+            self.abandon()
+            raise_explained(self._path, error)
+        except BaseException:
+            self.abandon()
+            raise
+
+    def is_taken(self) -> bool:
+        return self._recording.is_taken()
 
     def commit(self, *, is_light: bool = False) -> None:
         del is_light  # what counts is in the log, and that waits for nobody's disk here
@@ -77,7 +90,7 @@ class RecordedWriter(Writer):
 
     def _begin(self) -> None:
         super()._begin()
-        self._recording.begin(len(self._jobs))
+        self._recording.begin()
 
     def _run_marked(self, job: Job) -> None:
         mark = self._recording.mark()
@@ -91,7 +104,6 @@ class RecordedWriter(Writer):
             self._recording.catch_up()
             self.begin()
             self._jobs = jobs
-            self._recording.begin(len(jobs))
             for job in jobs:
                 job.error = None  # it was refused for what is no longer so
             self._run(jobs)

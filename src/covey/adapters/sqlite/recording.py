@@ -1,18 +1,24 @@
 """What a writer tells of its transactions to whoever has to accept them before they count."""
 
+from collections.abc import Callable
 from typing import Protocol
 
 import apsw
 
 from covey import ports
+from covey.adapters.sqlite.access import Execute
 from covey.core.ids import Topic
 
 
 class Recording(Protocol):
     """Records what the transactions of one writer change. A store of its own has none."""
 
-    def begin(self, count: int) -> None:
-        """Record from now on what so many operations will do; forget what was recorded before."""
+    def through(self, execute: Execute) -> Execute:
+        """Return how to run statements that write. What is run otherwise is recorded all the same, at a higher cost."""
+        ...
+
+    def begin(self) -> None:
+        """Record from now on; forget what was recorded before."""
         ...
 
     def mark(self) -> int:
@@ -21,6 +27,15 @@ class Recording(Protocol):
 
     def undo_to(self, mark: int) -> None:
         """Forget what was recorded since."""
+        ...
+
+    def offer(self, topics: list[Topic], tell: Callable[[], None]) -> bool:
+        """Ask to have what was recorded accepted, without waiting. True: it is told, on any thread, when `is_accepted`
+        will know at once or has to do more. False: only `is_accepted` can ask."""
+        ...
+
+    def is_taken(self) -> bool:
+        """Tell whether what was offered is accepted, so that `is_accepted` takes no time."""
         ...
 
     def is_accepted(self, topics: list[Topic]) -> bool:

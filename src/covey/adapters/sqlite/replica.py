@@ -126,11 +126,9 @@ class Replica:
         return applied.stranger is None and applied.trouble is None
 
     def _applied_at_once(self, entry: Entry) -> Applied | None:
-        if entry.position != self._applier.state().position + 1:
-            return None
         self._connection.set_busy_timeout(0)
         try:
-            return self._applier.apply([entry])
+            return self._applier.apply_next(entry)
         except apsw.Error:
             return None  # whatever it was, `take_in` will meet it where it may wait
         finally:

@@ -10,7 +10,6 @@ import apsw
 
 from covey.adapters.sqlite.access import Execute, on_one_cursor
 from covey.adapters.sqlite.migrations import migrate_to
-from covey.adapters.sqlite.replica_changes import apply_changes
 from covey.adapters.sqlite.replica_record import Kind, Record, decode
 from covey.adapters.sqlite.replica_rows import Misfit, Rewriter
 from covey.adapters.sqlite.replica_rules import forgery
@@ -44,6 +43,10 @@ class Void(Exception):
     """A record that does not count."""
 
 
+class NotNext(Exception):
+    """An entry that does not follow what was applied."""
+
+
 class Applier:
     """On one connection; whoever calls it has the turn."""
 
@@ -72,6 +75,15 @@ class Applier:
         except Misfit:
             return self._one_by_one(entries, void)
 
+    def apply_next(self, entry: Entry) -> Applied | None:
+        """Apply an entry if it is the next one."""
+        try:
+            return self._together([entry], 0, is_next=True)
+        except NotNext:
+            return None
+        except Misfit:
+            return self._one_by_one([entry], 0)
+
     def _one_by_one(self, entries: Sequence[Entry], void: int) -> Applied:
         """Apply each by itself, because what one of them has begun to write has to be undone."""
         whole = Applied([], [])
@@ -91,12 +103,20 @@ class Applier:
         return whole
 
     def _together(
-        self, entries: Sequence[Entry], void: int, reason: str = "it was made behind a record that is not there"
+        self,
+        entries: Sequence[Entry],
+        void: int,
+        reason: str = "it was made behind a record that is not there",
+        *,
+        is_next: bool = False,
     ) -> Applied:
         execute = self._execute
         execute(_STORE["begin"])
         try:
-            applied = self._apply(entries, void, reason)
+            state = self.state()
+            if is_next and entries[0].position != state.position + 1:
+                raise NotNext
+            applied = self._apply(entries, state, void, reason)
             execute(_STORE["commit"])
         except BaseException:
             if self._connection.in_transaction:
@@ -104,9 +124,8 @@ class Applier:
             raise
         return applied
 
-    def _apply(self, entries: Sequence[Entry], void: int, reason: str) -> Applied:
+    def _apply(self, entries: Sequence[Entry], state: ReplicaState, void: int, reason: str) -> Applied:
         applied = Applied([], [])
-        state = self.state()
         for entry in entries:
             if entry.position <= state.position:
                 continue
@@ -145,10 +164,7 @@ class Applier:
             migrate_to(self._connection, self._log, record.migrations)
             self._rewriter.look_again()
             return
-        fault = forgery(entry.author, record.rows, record.changeset)
+        fault = forgery(entry.author, record.rows)
         if fault is not None:
             raise Void(fault)
-        if record.changeset:
-            apply_changes(self._connection, record.changeset)
-        else:
-            self._rewriter.write(record.rows)
+        self._rewriter.write(record.rows)

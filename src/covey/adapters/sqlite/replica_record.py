@@ -1,7 +1,7 @@
 """Records of a replicated store: a small head, and the rows that a commit has changed.
 
 A head is JSON on one line: the version of this form, the kind of record, its id, the id of the record before it, the
-topics to ring. What follows are rows as JSON, or a changeset of SQLite, or nothing.
+topics to ring. What follows are rows (replica_rows.py), or nothing.
 """
 
 import json
@@ -19,7 +19,8 @@ VERSION: Final = 1
 COMPRESSED_FROM: Final = 16 * 1024
 """Smaller records are left as they are: the server compresses what it keeps, and nobody waits for that."""
 
-CHANGESET: Final = "changeset"
+_ENCODER: Final = json.JSONEncoder(separators=(",", ":"))
+_DECODER: Final = json.JSONDecoder()
 _LEVEL: Final = 1
 """The quickest: a commit waits for it."""
 
@@ -40,8 +41,7 @@ class Record(NamedTuple):
     topics: Sequence[Topic] = ()
     migrations: Sequence[str] = ()
     rows: Sequence[Row] = ()
-    """What has changed: in one of these forms."""
-    changeset: bytes = b""
+    """What has changed."""
 
 
 def encode(record: Record) -> bytes:
@@ -51,24 +51,20 @@ def encode(record: Record) -> bytes:
         head["topics"] = list(record.topics)
     if record.migrations:
         head["migrations"] = list(record.migrations)
-    body = record.changeset
-    if body:
-        head["form"] = CHANGESET
-    elif record.rows:
-        body = encode_rows(record.rows)
+    body = encode_rows(record.rows) if record.rows else b""
     if len(body) >= COMPRESSED_FROM:
         compressed = zlib.compress(body, _LEVEL)
         if len(compressed) < len(body):
             head["zlib"] = len(body)
             body = compressed
-    return json.dumps(head, separators=(",", ":")).encode() + b"\n" + body
+    return b"".join((_ENCODER.encode(head).encode(), b"\n", body))
 
 
 def decode(log: str, document: bytes) -> Record:
     """Return the record of an entry. What is none is StoreCorrupt, and one of a newer form StoreNewer."""
     line, _, body = document.partition(b"\n")
     try:
-        head = json.loads(line)
+        head = _DECODER.decode(line.decode())
         version = int(head["v"])
         if version > VERSION:
             raise StoreNewer(log, [f"record version {version}"])
@@ -77,11 +73,9 @@ def decode(log: str, document: bytes) -> Record:
             body = _expanded(body, int(size))
         topics = [Topic(str(topic)) for topic in head.get("topics", ())]
         migrations = [str(name) for name in head.get("migrations", ())]
-        record = Record(str(head["id"]), str(head["after"]), Kind(head["kind"]), topics, migrations)
-        if head.get("form") == CHANGESET:
-            return record._replace(changeset=body)
-        return record._replace(rows=decode_rows(body)) if body else record
-    except (ValueError, KeyError, TypeError, AttributeError, zlib.error) as error:
+        rows = decode_rows(body) if body else ()
+        return Record(str(head["id"]), str(head["after"]), Kind(head["kind"]), topics, migrations, rows)
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError, zlib.error) as error:
         raise StoreCorrupt(log, f"an entry of it is no record of Covey ({error})") from error
 
 

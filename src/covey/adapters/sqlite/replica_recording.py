@@ -10,18 +10,18 @@ from typing import Final
 
 import apsw
 
-from covey.adapters.sqlite.access import on_one_cursor
-from covey.adapters.sqlite.replica_changes import Changes
+from covey.adapters.sqlite.access import Execute, on_one_cursor
+from covey.adapters.sqlite.replica_catcher import Catcher
 from covey.adapters.sqlite.replica_record import Record, encode
-from covey.adapters.sqlite.replica_rows import Catcher
+from covey.adapters.sqlite.replica_rows import length_of
 from covey.adapters.sqlite.replica_rules import forgery
 from covey.adapters.sqlite.replica_state import ReplicaState, read_state, write_state
 from covey.core.errors import IdentityRefused
 from covey.core.ids import Topic
 from covey.ports.log import Log
 
-MANY: Final = 5
-"""From so many operations in a transaction on, a changeset costs less than catching rows."""
+AT_ONCE: Final = 512 * 1024
+"""Longer records are made where an event loop does not wait for it."""
 
 
 class LogRecording:
@@ -35,14 +35,14 @@ class LogRecording:
         """Behind which the last record was to be added."""
         self._execute = on_one_cursor(connection)
         self._catcher = Catcher(connection)
-        self._changes: Changes | None = None
+        self._offered: _Offered | None = None
 
-    def begin(self, count: int) -> None:
-        self.end()
-        if count >= MANY:
-            self._changes = Changes(self._connection)
-        else:
-            self._catcher.begin()
+    def through(self, execute: Execute) -> Execute:
+        return self._catcher.through(execute)
+
+    def begin(self) -> None:
+        self._offered = None
+        self._catcher.begin()
 
     def mark(self) -> int:
         return len(self._catcher.rows)
@@ -52,33 +52,74 @@ class LogRecording:
 
     def end(self) -> None:
         self._catcher.stop()
-        if self._changes is not None:
-            self._changes.drop()
-            self._changes = None
+
+    def offer(self, topics: list[Topic], tell: Callable[[], None]) -> bool:
+        rows = self._catcher.rows
+        if not (rows or topics) or length_of(rows) > AT_ONCE or self._fault() is not None:
+            return False
+        offered = self._offered = self._offer(topics)
+
+        def told(outcome: int | BaseException | None) -> None:
+            offered.outcome = outcome
+            tell()
+
+        self._log.offer(offered.document, offered.state.position, offered.record_id, told)
+        return True
+
+    def is_taken(self) -> bool:
+        return self._offered is not None and isinstance(self._offered.outcome, int)
 
     def is_accepted(self, topics: list[Topic]) -> bool:
-        state = read_state(self._execute)
-        self._position = state.position
-        record = self._record(topics, state)
-        self.end()
-        if not (record.rows or record.changeset or record.topics):
-            log = self._log.state()
-            return log is not None and log.last <= state.position
-        fault = forgery(self._log.author, record.rows, record.changeset)
-        if fault is not None:
-            raise IdentityRefused(fault)
-        position = self._log.append(encode(record), state.position, record.id)
+        offered, self._offered = self._offered, None
+        if offered is None:
+            if not (self._catcher.rows or topics):
+                return self._is_last()
+            fault = self._fault()
+            if fault is not None:
+                raise IdentityRefused(fault)
+            offered = self._offer(topics)
+            offered.outcome = self._log.append(offered.document, offered.state.position, offered.record_id)
+        position = offered.outcome
+        if isinstance(position, BaseException):
+            raise position
         if position is None:
             return False
-        write_state(self._execute, ReplicaState(state.log, position, record.id, position))
+        state = ReplicaState(offered.state.log, position, offered.record_id, position)
+        write_state(self._execute, state)
         return True
 
     def catch_up(self) -> None:
         self._go_beyond(self._position)
 
-    def _record(self, topics: list[Topic], state: ReplicaState) -> Record:
-        record = Record(os.urandom(12).hex(), state.record, topics=tuple(dict.fromkeys(topics)))
-        if self._changes is None:
-            return record._replace(rows=tuple(self._catcher.rows))
-        changes, self._changes = self._changes, None
-        return record._replace(changeset=changes.take())
+    def _offer(self, topics: list[Topic]) -> "_Offered":
+        state = read_state(self._execute)
+        self._position = state.position
+        distinct = tuple(dict.fromkeys(topics))
+        record = Record(os.urandom(12).hex(), state.record, topics=distinct, rows=self._catcher.rows)
+        document = encode(record)
+        self.end()
+        return _Offered(state, record.id, document)
+
+    def _fault(self) -> str | None:
+        return forgery(self._log.author, self._catcher.rows)
+
+    def _is_last(self) -> bool:
+        """Tell whether what was seen without writing anything is still so."""
+        state = read_state(self._execute)
+        self._position = state.position
+        self.end()
+        log = self._log.state()
+        return log is not None and log.last <= state.position
+
+
+class _Offered:
+    """A record that is to be added to the log."""
+
+    __slots__ = ("document", "outcome", "record_id", "state")
+
+    def __init__(self, state: ReplicaState, record_id: str, document: bytes) -> None:
+        self.state = state
+        self.record_id = record_id
+        self.document = document
+        self.outcome: int | BaseException | None = None
+        """What the log said."""

@@ -1,30 +1,26 @@
 """Who may say what in a record that a log vouches for: an agent sends in its own name, or lets the space speak."""
 
 from collections.abc import Iterable
-from itertools import chain
 from typing import Final
 
-from covey.adapters.sqlite.replica_changes import rows_of
-from covey.adapters.sqlite.replica_rows import DELETE, UPDATE, Row
+from covey.adapters.sqlite.replica_rows import DELETE, DOCUMENT, MESSAGES, UPDATE, Row
 from covey.core.errors import Rejected
 from covey.core.names import SPACE
 from covey.core.wire import decode
 
-MESSAGES: Final = "messages"
 _ID: Final = 1
 _SENDER: Final = 6
 _SWEPT: Final = 8
-_DOCUMENT: Final = 9
-"""Columns of the messages' table, by their place in it."""
+"""Columns of the messages' table, by their place in it; so is DOCUMENT."""
 
 
-def forgery(author: str | None, rows: Iterable[Row], changeset: bytes) -> str | None:
+def forgery(author: str | None, rows: Iterable[Row]) -> str | None:
     """Return what is wrong with the messages in a record of this author; None where nothing is. A log that does not
     tell people apart vouches for nobody, and everything is as it says."""
     if author is None:
         return None
-    for row in chain(rows, rows_of(changeset, MESSAGES) if changeset else ()):
-        if row.table == MESSAGES:
+    for row in rows:
+        if row[0] == MESSAGES:
             reason = _fault(author, row)
             if reason is not None:
                 return reason
@@ -32,16 +28,17 @@ def forgery(author: str | None, rows: Iterable[Row], changeset: bytes) -> str | 
 
 
 def _fault(author: str, row: Row) -> str | None:
-    if row.change == DELETE:
+    _, change, _, values = row
+    if change == DELETE:
         return None
-    if row.change == UPDATE:
-        changed = [place for place, _ in row.values]
-        return None if changed == [_SWEPT] else f"{author} changed a message that was accepted"
     try:
-        written = decode(row.values[_DOCUMENT])
-    except (Rejected, IndexError, TypeError):
+        if change == UPDATE:
+            changed = [place for place, _ in values]
+            return None if changed == [_SWEPT] else f"{author} changed a message that was accepted"
+        written, message_id, sender = decode(values[DOCUMENT]), values[_ID], values[_SENDER]
+    except (Rejected, LookupError, TypeError, ValueError, AttributeError):
         return f"{author} wrote a message that is none"
-    if written.id != row.values[_ID] or written.sender.agent != row.values[_SENDER]:
+    if written.id != message_id or written.sender.agent != sender:
         return f"{author} wrote a message that is filed as another one"
     if written.sender.agent in (author, SPACE):
         return None

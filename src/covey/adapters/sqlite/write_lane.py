@@ -75,11 +75,14 @@ class WriteLane:
             return
         self._is_closing = True
         loop = asyncio.get_running_loop()
+        if self._loop is not None and self._loop.is_closed():
+            self._move_to(loop)
         if self._is_busy or self._queue:
             self._idle = loop.create_future()
             await asyncio.wait((self._idle,), timeout=self._limit_s)
         if self._watch is not None:
             self._watch.cancel()
+        self._moves += 1  # what was offered and not told of comes too late
         closed: asyncio.Future[None] = loop.create_future()
         self._errands.run(Errand(self._writer.close, loop, partial(_end, closed), _nothing))
         self._errands.end()
@@ -124,10 +127,40 @@ class WriteLane:
             self._writer.run(self._batch)
             if is_light:
                 self._writer.commit(is_light=True)
+            is_offered = not is_light and self._writer.offer(partial(self._tell, cast(Loop, self._loop), self._moves))
+        except BaseException as error:  # noqa: BLE001 - they who wait get it, and the lane must live on
+            self._finished(error)
+            return
+        if is_light:
+            self._finished(None)
+        elif not is_offered:
+            self._send(self._writer.commit)
+
+    def _tell(self, loop: Loop, moves: int) -> None:
+        """Go on with what was offered; on any thread."""
+        try:
+            loop.call_soon_threadsafe(self._commit_offered, moves)
+        except RuntimeError:
+            if not loop.is_closed():
+                raise
+            self._errands.run(Errand(partial(self._abandon, moves), loop, self._finished, _nothing))
+
+    def _commit_offered(self, moves: int) -> None:
+        if moves != self._moves:
+            return
+        if not self._writer.is_taken():
+            self._send(self._writer.commit)
+            return
+        try:
+            self._writer.commit()
         except BaseException as error:  # noqa: BLE001 - they who wait get it, and the lane must live on
             self._finished(error)
         else:
-            self._finished(None) if is_light else self._send(self._writer.commit)
+            self._finished(None)
+
+    def _abandon(self, moves: int) -> None:
+        if moves == self._moves:
+            self._writer.abandon()
 
     def _take_turn(self, moves: int) -> None:
         """Wait for the turn; then do everything at once, on this thread, because other processes wait for theirs."""

@@ -120,6 +120,17 @@ class Writer:
             self.abandon()
             raise
 
+    def offer(self, tell: Callable[[], None]) -> bool:
+        """Begin to have what was run accepted, where others have to do that and a thread is not needed to wait for it:
+        `tell` is called then, on any thread, when it is time to commit. False where there is nothing to begin. What
+        fails is undone."""
+        del tell
+        return False
+
+    def is_taken(self) -> bool:
+        """Tell whether what was offered is accepted, so that `commit` takes no time."""
+        return False
+
     def commit(self, *, is_light: bool = False) -> None:
         """Commit what was run, let the next process pass, wait for the disk unless it is light, and ring. What fails
         is undone; but where only the wait fails nobody knows."""

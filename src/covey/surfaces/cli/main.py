@@ -143,7 +143,7 @@ def parser_of(verb: str, module: Verb) -> ArgumentParser:
     parser.set_defaults(verb=verb)
     module.arguments(parser)
     common = parser.add_argument_group("for every verb")
-    common.add_argument("--store", metavar="URL", help="the space: sqlite:PATH, files:PATH or memory:")
+    common.add_argument("--store", metavar="URL", help="the space: sqlite:PATH, files:PATH, nats://HOST/SPACE, memory:")
     if not any(action.dest == "agent" for action in parser._actions):  # pyright: ignore[reportPrivateUsage]  # no public way
         common.add_argument("--agent", metavar="NAME", help="who acts")
     common.add_argument("--json", action="store_true", help="write JSON for programs")

@@ -100,6 +100,22 @@ class LogContract:
                     assert [position for position in won if position is not None] == [n + 1]
             assert state(logs[0]).last == 5
 
+    def test_what_is_offered_is_added_alike_and_what_comes_of_it_is_told(self, open_log: OpenLog) -> None:
+        with ExitStack() as stack:
+            one, other = made(open_log, stack), stack.enter_context(closing(open_log()))
+            told: SimpleQueue[int | BaseException | None] = SimpleQueue()
+            large = bytes(range(256)) * (LARGE // 256)
+            for n, record in enumerate((b"0", b"1", large, b"3")):
+                one.offer(record, n, f"id{n}", told.put)
+                assert told.get(timeout=LIMIT_S) == n + 1
+            assert other.append(b"4", 4, "id4") == 5
+            for position in (0, 4, 6):
+                one.offer(b"late", position, f"late{position}", told.put)
+                assert told.get(timeout=LIMIT_S) is None
+            one.offer(b"5", 5, "id5", told.put)
+            assert told.get(timeout=LIMIT_S) == 6
+            assert [entry.record for entry in everything(other)] == [b"0", b"1", large, b"3", b"4", b"5"]
+
     def test_what_others_have_added_is_there_at_once(self, open_log: OpenLog) -> None:
         with ExitStack() as stack:
             one, other = made(open_log, stack), stack.enter_context(closing(open_log()))

@@ -23,8 +23,9 @@ update replica set log = ?, position = ?, record = ?, record_at = ? where one = 
 select count(*) from sqlite_schema where type = 'table' and name = 'replica'
 
 -- name: tables
--- The columns of all tables, in their order: the place of each in the primary key, and whether there is no rowid.
-select list.name, info.name, info.type, info.pk, list.wr
+-- The columns of all tables, in their order: whether there is no rowid, the place of each in the primary key, and what
+-- stands where nothing is given.
+select list.name, list.wr, info.name, info.type, info.pk, info.dflt_value
 from pragma_table_list as list join pragma_table_info(list.name) as info
 where list.schema = 'main' and list.type = 'table' and list.name not like 'sqlite\_%' escape '\'
 order by list.name, info.cid

@@ -162,8 +162,9 @@ def _tell(call: Call, keys: Sequence[_Key], folder: Path | None) -> None:
     if folder is None:
         call.output.note("These keys are shown only now. With --out FOLDER they are written to files.")
     else:
-        call.output.note(f"The configuration is in {folder / CONFIGURATION} too. Give each its own key:")
-        call.output.note("COVEY_NATS_NKEY=FILE. The operator opens the space first, because only it can make it.")
+        call.output.note(f"The configuration is in {folder / CONFIGURATION} too.")
+        call.output.note("Give each its own key: COVEY_NATS_NKEY=FILE. The operator opens the space")
+        call.output.note("first, because only that key can make it.")
 
 
 def _document(space: SpaceName, keys: Sequence[_Key], configuration: str) -> Json:

@@ -1,0 +1,125 @@
+"""What the contracts over a replicated store on NATS have in common, however many nodes there are.
+
+A module that takes all of it says where its `place` is.
+"""
+
+from functools import partial
+
+import pytest
+
+from covey.testing import Locator, OpenSearch, OpenStore, OpenViews
+from covey.testing.contracts import (
+    AgentsContract,
+    BindingsContract,
+    DeliveriesContract,
+    HoldingsContract,
+    InboxesContract,
+    JournalContract,
+    MessagesContract,
+    OffersContract,
+    PostsContract,
+    PrunedContract,
+    RunsContract,
+    SessionsContract,
+    SettingsContract,
+    TasksContract,
+    TicketsContract,
+    TokensContract,
+    TreesContract,
+    WaitsContract,
+)
+from tests.contracts import nats_space
+
+WAYS = {
+    "inline": nats_space.open_inline,
+    "threaded": nats_space.open_threaded,
+    "apart": nats_space.open_apart,
+}
+"""All on one machine, in the calling thread or with threads; or each on a machine of its own."""
+
+VIEWS = {"inline": nats_space.views_inline, "threaded": nats_space.views_threaded, "apart": nats_space.views_apart}
+SEARCHES = {
+    "inline": nats_space.search_inline,
+    "threaded": nats_space.search_threaded,
+    "apart": nats_space.search_apart,
+}
+
+
+@pytest.fixture
+def way(request: pytest.FixtureRequest) -> str:
+    """How a store is opened; what a record is like does not depend on it."""
+    return getattr(request, "param", "apart")
+
+
+@pytest.fixture
+def open_store(way: str, place: str) -> OpenStore:
+    return partial(WAYS[way], place)
+
+
+@pytest.fixture
+def store_locator(way: str, place: str) -> Locator:
+    return Locator(f"{nats_space.__name__}:open_{way}", place)
+
+
+@pytest.fixture
+def open_views(way: str, place: str) -> OpenViews:
+    return partial(VIEWS[way], place)
+
+
+@pytest.fixture
+def open_search(way: str, place: str) -> OpenSearch:
+    return partial(SEARCHES[way], place)
+
+
+class TestAgents(AgentsContract): ...
+
+
+class TestSessions(SessionsContract): ...
+
+
+class TestTokens(TokensContract): ...
+
+
+class TestSettings(SettingsContract): ...
+
+
+class TestMessages(MessagesContract): ...
+
+
+class TestDeliveries(DeliveriesContract): ...
+
+
+class TestInboxes(InboxesContract): ...
+
+
+class TestOffers(OffersContract): ...
+
+
+class TestTasks(TasksContract): ...
+
+
+class TestRuns(RunsContract): ...
+
+
+class TestTickets(TicketsContract): ...
+
+
+class TestPosts(PostsContract): ...
+
+
+class TestBindings(BindingsContract): ...
+
+
+class TestTrees(TreesContract): ...
+
+
+class TestWaits(WaitsContract): ...
+
+
+class TestJournal(JournalContract): ...
+
+
+class TestHoldings(HoldingsContract): ...
+
+
+class TestPruned(PrunedContract): ...

@@ -1,0 +1,78 @@
+"""Spaces made ahead: a stream of three nodes needs a while to choose its leader, and tests need many."""
+
+import uuid
+from collections import deque
+from collections.abc import Generator
+from concurrent.futures import Future
+from contextlib import contextmanager
+
+from nats.aio.client import Client
+from nats.js.errors import APIError
+
+from covey.adapters.nats.api import NO_SUCH_STREAM, ask
+from covey.adapters.nats.link import Link
+from covey.adapters.nats.settings import nats_settings
+from covey.adapters.nats.stream import log_config
+from covey.adapters.nats.streams import space_configs
+from covey.core.nats_names import SpaceName, log_stream
+
+AHEAD = 4
+LIMIT_S = 30.0
+
+
+def new_space() -> SpaceName:
+    """Return the name of a space that is not there yet."""
+    return SpaceName(uuid.uuid4().hex)
+
+
+class SpacesAhead:
+    """Some spaces with a log and nothing in it."""
+
+    def __init__(self, link: Link, replicas: int) -> None:
+        self._link = link
+        self._replicas = replicas
+        self._made: deque[Future[SpaceName]] = deque(self._begin() for _ in range(AHEAD))
+
+    def take(self) -> SpaceName:
+        """Return one that nobody else has."""
+        self._made.append(self._begin())
+        return self._made.popleft().result(LIMIT_S)
+
+    def drop(self, space: SpaceName) -> None:
+        """Let go of it: a stream costs its servers something even when nobody uses it."""
+        self._link.owe(lambda client: _delete(client, space))
+
+    def _begin(self) -> Future[SpaceName]:
+        space = new_space()
+        made: Future[SpaceName] = Future()
+
+        async def make(client: Client) -> None:
+            try:
+                config = {"storage": "file", **log_config(space), "num_replicas": self._replicas}
+                await ask(client, f"STREAM.CREATE.{log_stream(space)}", config, LIMIT_S)
+                made.set_result(space)
+            except BaseException as error:
+                made.set_exception(error)
+                raise
+
+        self._link.owe(make)
+        return made
+
+
+async def _delete(client: Client, space: SpaceName) -> None:
+    for config in space_configs(space):
+        try:
+            await ask(client, f"STREAM.DELETE.{config['name']}", None, LIMIT_S)
+        except APIError as error:
+            if error.err_code != NO_SUCH_STREAM:
+                raise
+
+
+@contextmanager
+def spaces_ahead(url: str, replicas: int = 1) -> Generator[SpacesAhead]:
+    """Give spaces on the servers of a URL; so many keep each."""
+    link = Link(nats_settings(f"{url.removeprefix('nats://')}/ahead", {}, {})).share()
+    try:
+        yield SpacesAhead(link, replicas)
+    finally:
+        link.release()

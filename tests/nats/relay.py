@@ -1,0 +1,88 @@
+"""A relay: a way to a server that can fall silent, as a network does which loses everything and closes nothing."""
+
+import socket
+from collections.abc import Generator
+from contextlib import contextmanager, suppress
+from threading import Condition, Thread
+from typing import Final
+
+from tests.nats.servers import Address
+
+CHUNK: Final = 1 << 16
+LIMIT_S: Final = 30.0
+
+
+class Relay:
+    """Takes what comes at its address to another, and back, unless it is silent."""
+
+    def __init__(self, to: Address) -> None:
+        self._to = to
+        self._listener = socket.create_server(("127.0.0.1", 0))
+        self.address = Address(*self._listener.getsockname())
+        self._changed = Condition()
+        self._is_silent = False
+        self._is_closed = False
+        self._sockets: list[socket.socket] = []
+        self._threads = [Thread(target=self._accept, daemon=True)]
+        self._threads[0].start()
+
+    def fall_silent(self) -> None:
+        """From now on take nothing anywhere, until `speak`; new connections are let in and hear nothing."""
+        self._become(is_silent=True)
+
+    def speak(self) -> None:
+        """Go on, also with what was kept."""
+        self._become(is_silent=False)
+
+    def say(self, content: bytes) -> None:
+        """Let all who came this way hear something as if it were from the server."""
+        for near in self._sockets[::2]:
+            with suppress(OSError):
+                near.sendall(content)
+
+    def close(self) -> None:
+        with self._changed:
+            self._is_closed = True
+            self._changed.notify_all()
+        for each in (self._listener, *self._sockets):
+            with suppress(OSError):
+                each.shutdown(socket.SHUT_RDWR)
+            each.close()
+        for thread in self._threads:
+            thread.join(LIMIT_S)
+
+    def _become(self, *, is_silent: bool) -> None:
+        with self._changed:
+            self._is_silent = is_silent
+            self._changed.notify_all()
+
+    def _accept(self) -> None:
+        with suppress(OSError):
+            while True:
+                near, _ = self._listener.accept()
+                far = socket.create_connection(self._to)
+                self._sockets += [near, far]
+                for one, other in ((near, far), (far, near)):
+                    pump = Thread(target=self._pump, args=(one, other), daemon=True)
+                    self._threads.append(pump)
+                    pump.start()
+
+    def _pump(self, one: socket.socket, other: socket.socket) -> None:
+        with suppress(OSError):
+            while content := one.recv(CHUNK):
+                with self._changed:
+                    self._changed.wait_for(lambda: self._is_closed or not self._is_silent)
+                other.sendall(content)
+        for each in (one, other):
+            with suppress(OSError):
+                each.shutdown(socket.SHUT_RDWR)
+
+
+@contextmanager
+def relay(to: Address) -> Generator[Relay]:
+    """Give a relay to an address."""
+    made = Relay(to)
+    try:
+        yield made
+    finally:
+        made.close()

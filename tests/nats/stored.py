@@ -1,0 +1,44 @@
+"""What happens to a stored content behind the adapter's back: it is spoilt, or grows old."""
+
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from nats.aio.client import Client
+
+from covey.adapters.nats.api import ask, publish
+from covey.adapters.nats.bulk import Bulk, Entry
+from covey.adapters.nats.link import Link
+from covey.adapters.nats.marks import own
+from covey.core.nats_names import bulk_bucket, bulk_stream
+
+
+def spoil(link: Link, folder: Path, digest: str) -> None:
+    """Change the bytes on the server, and lose those that are here."""
+
+    async def change(client: Client) -> None:
+        space = link.settings.space
+        entry = await Bulk(client, link.settings).entry(f"blob/{digest}")
+        assert entry is not None
+        subject = f"$O.{bulk_bucket(space)}.C.{entry.about['nuid']}"
+        await ask(client, f"STREAM.PURGE.{bulk_stream(space)}", {"filter": subject}, 5)
+        await publish(client, subject, b"spoilt", own(bulk_stream(space)), 5)
+
+    link.call(change, 10)
+    (folder / "blobs" / digest[:2] / digest[2:]).unlink()
+
+
+def age(link: Link, digest: str) -> None:
+    """Let it look as if it had been put yesterday."""
+
+    async def change(client: Client) -> None:
+        entry = await Bulk(client, link.settings).entry(f"blob/{digest}")
+        assert entry is not None
+        yesterday = (datetime.now(UTC) - timedelta(days=1)).isoformat()
+        await _AgedBulk(client, link.settings).write(entry, yesterday)
+
+    link.call(change, 10)
+
+
+class _AgedBulk(Bulk):
+    async def write(self, entry: Entry, at: str) -> None:
+        await self._write_about({**entry.about, "mtime": at}, None)
