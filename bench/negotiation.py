@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine
 from pathlib import Path
 
 import covey
@@ -14,7 +14,8 @@ from covey.core.negotiation import REPLY_SKIP
 from covey.core.storm import Limit
 from covey.surfaces.python.member import Member
 
-Work = Callable[[Member, Member, int], Awaitable[None]]
+Work = Callable[[Member, Member, int], Coroutine[None, None, None]]
+End = Callable[[Member, Member], Awaitable[None]]
 
 
 async def rounds(asker: Member, answerer: Member, count: int) -> None:
@@ -31,8 +32,16 @@ async def rounds(asker: Member, answerer: Member, count: int) -> None:
         group.create_task(answer())
         for number in range(count):
             await asker.say(answerer_key, f"question {number}", timeout=10)
-    await asker.say(answerer_key, REPLY_SKIP)
+
+
+async def end(asker: Member, answerer: Member) -> None:
+    """End the talk, so that the next one begins anew; it is no round."""
+    await asker.say(str(answerer.session.key), REPLY_SKIP)
     await answerer.inbox.next(timeout=10)
+
+
+async def nothing(_asker: Member, _answerer: Member) -> None:
+    """Sends need no end."""
 
 
 async def two_sends(asker: Member, answerer: Member, count: int) -> None:
@@ -59,8 +68,9 @@ async def by_hand(asker: Member, answerer: Member, count: int) -> None:
                 raise RuntimeError("the answer did not come")
 
 
-async def measured(url: str, work: Work, talks: int, lanes: int, length: int) -> float:
-    """Let so many pairs talk at once, several times; return the seconds that one round takes."""
+async def measured(url: str, work: Work, end: End, talks: int, lanes: int, length: int) -> float:
+    """Let so many pairs talk at once, several times; return the seconds that one round takes. How a talk is ended is
+    not part of it."""
     async with covey.open(url) as space:
         by = space.services.identities
         operator = await by.by_token(await by.create_token(OPERATOR, by.claim(AgentName("owner"))))
@@ -68,24 +78,29 @@ async def measured(url: str, work: Work, talks: int, lanes: int, length: int) ->
         await space.services.storms.set_limits({Limit.MESSAGES: MAX_COUNT, Limit.DEPTH: MAX_COUNT}, operator)
         pairs = [(await space.join(f"a{n}", card=ROOMY), await space.join(f"b{n}", card=ROOMY)) for n in range(lanes)]
 
-        async def lane(one: Member, other: Member) -> None:
-            for _ in range(talks):
-                await work(one, other, length)
-
-        began = time.perf_counter()
-        async with asyncio.TaskGroup() as group:
+        spent = 0.0
+        for _ in range(talks):
+            began = time.perf_counter()
+            async with asyncio.TaskGroup() as group:
+                for one, other in pairs:
+                    group.create_task(work(one, other, length))
+            spent += time.perf_counter() - began
             for one, other in pairs:
-                group.create_task(lane(one, other))
-        return (time.perf_counter() - began) / (talks * lanes * length)
+                await end(one, other)
+        return spent / (talks * lanes * length)
 
 
 def negotiation(folder: Path, talks: int) -> Row:
     """Four rounds a talk: the last of five would let the pair rest."""
     figures: dict[str, float] = {}
     for name, lanes in (("alone", 1), ("together", 16)):
-        for what, work in (("sends", two_sends), ("by hand", by_hand), ("round", rounds)):
+        for what, work, last in (
+            ("sends", two_sends, nothing),
+            ("by hand", by_hand, nothing),
+            ("round", rounds, end),
+        ):
             url = f"sqlite:{folder}/{name}-{what.replace(' ', '-')}/covey.db"
-            figures[f"{name} {what}"] = asyncio.run(measured(url, work, max(1, talks // lanes), lanes, 4))
+            figures[f"{name} {what}"] = asyncio.run(measured(url, work, last, max(1, talks // lanes), lanes, 4))
     ratios = {name: figures[f"{name} round"] / figures[f"{name} by hand"] for name in ("alone", "together")}
     bare = {name: figures[f"{name} round"] / figures[f"{name} sends"] for name in ("alone", "together")}
     return Row(

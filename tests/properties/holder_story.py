@@ -46,6 +46,7 @@ from covey.ports.tasks import TaskFilter
 from covey.services.clients import Seated
 from covey.services.directory import Joined, JoinRequest
 from covey.services.looking import InboxFilter
+from covey.services.negotiation import Whom
 from covey.services.recipients import SendPolicy, WhenUnknown
 from covey.services.spawn_request import SpawnRequest
 from covey.testing.clock import HandClock
@@ -338,6 +339,7 @@ class HolderStory:
             OfferId: lambda: pick(self._offers) if self._offers else OfferId("0" * 8),
             SessionId: session,
             Session: self._session,
+            Whom: self._session,
             SessionKey: lambda: self._session().key,
             Callback | None: lambda: pick((None, Callback(ANN, "c-1"))),
             RunId: self._run_id,

@@ -319,6 +319,19 @@ async def test_who_waits_on_gets_the_late_reply_as_the_reply(world: World) -> No
     assert await waiting(a) == []
 
 
+async def test_an_answer_with_a_subject_of_its_own_is_one_all_the_same(world: World) -> None:
+    a, b = await pair(world)
+    assert (await exchanged(a, b, "Format this code", "Formatted")).round == 1
+    asking = asyncio.create_task(a.say(str(b.session.key), "And now lint it", timeout=LIMIT_S))
+    question = await soon(b.inbox.next(timeout=LIMIT_S))
+    assert question is not None
+    await b.reply(question.id, "Linted", subject="lint")
+    assert (await came(asking)).round == 2
+    after = await exchanged(a, b, "And test it", "Tested")
+    assert after.round == 3
+    assert len(await thread_of(world, after)) == 6
+
+
 async def test_a_question_back_is_a_reply_and_its_answer_lets_the_other_go_on(world: World) -> None:
     a, b = await pair(world)
     asking = asyncio.create_task(a.say(str(b.session.key), "Format this code", timeout=LIMIT_S))

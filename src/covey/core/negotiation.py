@@ -4,7 +4,7 @@ Nothing is kept beside the messages. Each round is a request and its answer. A r
 the pair; its answer needs no mark, so any tool can give it.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Final, NamedTuple
@@ -146,9 +146,9 @@ class Negotiation(NamedTuple):
         return left if left > timedelta() else None
 
 
-def read_negotiation(thread: Sequence[Message], limit: int) -> Negotiation | None:
-    """Return the negotiation that a thread is; None where it is none."""
-    found: Negotiation | None = None
+def read_negotiation(thread: Iterable[Message], limit: int, before: Negotiation | None = None) -> Negotiation | None:
+    """Return the negotiation that a thread is; None where it is none. `before` is what its messages up to here were."""
+    found = before
     for message in thread:
         if found is not None:
             found = read_on(found, message)

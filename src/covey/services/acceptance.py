@@ -102,11 +102,13 @@ class Acceptance:
             await post_all(act, message, answered, [copy for copy in deliveries if copy.agent in channels])
         if message.kind is Kind.TASK:
             await open_task(act, message, receipt.deliveries[0])
+        if debts and evicted:  # to make room for it a request may have been pushed out of an inbox
+            debts = await debts_of(act, message)
         if answered is not None and _answers(message, answered, deliveries):
-            await apply_answer(act, message, closes=policy.closes)
-            await settle_answered(act, message, answered)
+            if not await apply_answer(act, message, debts, closes=policy.closes):
+                await settle_answered(act, message, answered)
         elif tickets and debts:
-            await apply_question_back(act, message, tickets)
+            await apply_question_back(act, debts, tickets)
         if answered is not None and (message.round is not None or message.metadata):
             from covey.services.negotiation_end import conclude  # here because most messages are part of none
 

@@ -82,22 +82,26 @@ async def open_ticket(act: Act, ticket: Ticket) -> None:
     act.tx.ring(message_topic(ticket.message_id))
 
 
-async def shift_ticket(act: Act, ticket: Ticket, move: TicketMove, answer: MessageId | None = None) -> Ticket:
-    """Move a ticket along its table, and journal it; what waited for it waits no longer."""
-    after = ticket_moved(ticket, move, act.now)
-    if answer is not None:
-        after = after._replace(answer=answer)
+async def shift_ticket(act: Act, ticket: Ticket, *moves: TicketMove, answer: MessageId | None = None) -> Ticket:
+    """Move a ticket along its table, and journal each move; what waited for it waits no longer. `answer` is what the
+    move ANSWER is made with."""
+    after = ticket
+    for move in moves:
+        before, after = after, ticket_moved(after, move, act.now)
+        given = answer if move is TicketMove.ANSWER else None
+        if given is not None:
+            after = after._replace(answer=given)
+        await journal(
+            act,
+            Action.TICKET_MOVED,
+            message_id=ticket.message_id,
+            agent=ticket.debtor,
+            scope=ticket.scope,
+            ticket=ticket.id,
+            **{"from": str(before.state), "move": str(move), "to": str(after.state)},
+            answer=given,
+        )
     await act.tx.tickets.put(after)
-    await journal(
-        act,
-        Action.TICKET_MOVED,
-        message_id=ticket.message_id,
-        agent=ticket.debtor,
-        scope=ticket.scope,
-        ticket=ticket.id,
-        **{"from": str(ticket.state), "move": str(move), "to": str(after.state)},
-        answer=answer,
-    )
     for waiting in await act.tx.tickets.awaiting(ticket.id):
         await pass_debt(act, waiting, None)
     act.tx.ring(message_topic(ticket.message_id))

@@ -36,16 +36,19 @@ async def is_due(
     return any(copy.agent == message.sender.agent and copy.has_arrived for copy in copies)
 
 
-async def apply_answer(act: Act, message: Message, *, closes: bool) -> None:
-    """Let a response answer the debts it is for, as they are after it was filed: it may itself have pushed a request
-    out of an inbox. The first answer counts; a later one is only threaded."""
-    for debt in await debts_of(act, message):
-        ticket = debt
+async def apply_answer(act: Act, message: Message, debts: Sequence[Ticket], *, closes: bool) -> bool:
+    """Let a response answer the debts it is for. The first answer counts; a later one is only threaded. Tell whether it
+    has handled all copies that the sender has of the request."""
+    is_handled = False
+    for ticket in debts:
+        closing = (TicketMove.ARCHIVE,) if closes else ()
         if ticket.state is TicketState.OPEN:
-            ticket = await shift_ticket(act, ticket, TicketMove.ANSWER, answer=message.id)
+            await shift_ticket(act, ticket, TicketMove.ANSWER, *closing, answer=message.id)
             await _settle_copies(act, ticket.message_id, ticket.debtor, message)
-        if closes:
+            is_handled = is_handled or ticket.debtor == message.sender.agent
+        elif closes:
             await shift_ticket(act, ticket, TicketMove.ARCHIVE)
+    return is_handled
 
 
 async def _settle_copies(act: Act, request: MessageId, debtor: AgentName, answer: Message) -> None:
@@ -68,11 +71,11 @@ async def settle_answered(act: Act, message: Message, answered: Message) -> None
             await shift(act, copy, Move.SETTLE, "answered")
 
 
-async def apply_question_back(act: Act, message: Message, opened: Sequence[Ticket]) -> None:
+async def apply_question_back(act: Act, debts: Sequence[Ticket], opened: Sequence[Ticket]) -> None:
     """A question back to the asker, in the same thread, moves the debt to the asker until it is answered. One that was
     refused moves nothing."""
     asked = {ticket.debtor: ticket for ticket in opened if ticket.state is TicketState.OPEN}
-    for debt in await debts_of(act, message):
+    for debt in debts:
         question = asked.get(debt.asker)
         if question is not None and debt.state is TicketState.OPEN:
             await pass_debt(act, debt, question)

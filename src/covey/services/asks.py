@@ -7,7 +7,7 @@ from covey.core.delivery import WAITING, Delivery, Move
 from covey.core.draft import Draft
 from covey.core.errors import Invalid, NotYours, SessionUnknown
 from covey.core.identity import Identity
-from covey.core.ids import MessageId, TicketId, Topic, inbox_topic, message_topic, session_inbox, ticket_id
+from covey.core.ids import TicketId, inbox_topic, message_topic, session_inbox, ticket_id, ticket_message
 from covey.core.message import Kind, Message
 from covey.core.outcome import Outcome, OutcomeKind, settled_outcome
 from covey.core.ticket import Ticket
@@ -24,6 +24,8 @@ from covey.services.waits import Waits
 
 KNOWN_AFTER: Final = 1.0
 """Seconds. A look that takes no longer is not written down as a wait."""
+
+NOT_YET: Final = "no answer yet; it will arrive in the inbox, or resume with the ticket"
 
 
 class Asks:
@@ -53,14 +55,27 @@ class Asks:
             raise Invalid("recipients", len(draft.to), "an ask goes to one agent; send a request to several instead")
         waits = timeout if policy.waits is None else policy.waits
         policy = policy._replace(may_await_session=False, waits=waits)
+        if not heeds_questions or actor.session is None or timeout <= 0:
+            ticket, _ = await self._post(draft, actor, policy, answered)
+            return await self._await(ticket, actor, timeout, heeds_questions)
+        # Who goes back and forth listens at its own inbox, where answers and questions come: always the same place, so
+        # that listening costs nothing from the second round on. What else ends an ask is seen at the next look.
+        async with self._waiting.listen([inbox_topic(session_inbox(actor.session))]) as bell:
+            ticket, is_delivered = await self._post(draft, actor, policy, answered)
+            ended = None if is_delivered else await self._end(ticket, actor)
+            if ended is None:
+                ended = await self._waiting.after(bell, lambda: self._end(ticket, actor), timeout)
+        return ended or await self._outcome(await self._ticket(ticket), actor)
+
+    async def _post(
+        self, draft: Draft, actor: Identity, policy: SendPolicy, answered: Message | None
+    ) -> tuple[TicketId, bool]:
+        """Send the question; return its ticket, and whether it lies in an inbox now."""
         receipt = (await self._mail.post(draft, actor, policy, answered)).receipt
         debtor = next((delivery.agent for delivery in receipt.deliveries), None)
         if debtor is None:  # the same id was sent before, to a session that nobody has registered yet
             raise SessionUnknown(f"of the recipient of {receipt.message_id}")
-        # Who goes back and forth listens at its own inbox, where answers and questions come: always the same place, so
-        # that listening costs nothing from the second round on. What else ends an ask is seen at the next look.
-        place = inbox_topic(session_inbox(actor.session)) if heeds_questions and actor.session is not None else None
-        return await self._await(ticket_id(receipt.message_id, debtor), actor, timeout, heeds_questions, place)
+        return ticket_id(receipt.message_id, debtor), all(copy.state in WAITING for copy in receipt.deliveries)
 
     async def resume(
         self, ticket: TicketId, actor: Identity, timeout: float, *, heeds_questions: bool = False
@@ -77,13 +92,9 @@ class Asks:
         is_asked_back = heeds_questions and found.awaits is not None
         return found if is_asked_back or settled_outcome(found) is not None else None
 
-    async def _await(
-        self, ticket: TicketId, actor: Identity, timeout: float, heeds_questions: bool, place: Topic | None = None
-    ) -> Outcome:
-        topics = [place or message_topic(MessageId(ticket.partition("@")[0]))]
-        settled = await self._waiting.until(
-            topics, lambda: self._look(ticket, heeds_questions), timeout, looks_first=place is None
-        )
+    async def _await(self, ticket: TicketId, actor: Identity, timeout: float, heeds_questions: bool) -> Outcome:
+        topics = [message_topic(ticket_message(ticket))]
+        settled = await self._waiting.until(topics, lambda: self._look(ticket, heeds_questions), timeout)
         return await self._outcome(settled or await self._ticket(ticket), actor)
 
     async def _ticket(self, ticket: TicketId) -> Ticket:
@@ -100,22 +111,38 @@ class Asks:
     async def _outcome(self, ticket: Ticket, actor: Identity) -> Outcome:
         """Return how the ask ended. The answer, or the notice of trouble, has then been given to the asker: its
         delivery is settled, so that it does not arrive a second time in the inbox."""
-        kind = settled_outcome(ticket) or OutcomeKind.DELIVERED_NO_REPLY
-        if kind is OutcomeKind.DELIVERED_NO_REPLY:
-            return Outcome(kind, ticket, reason="no answer yet; it will arrive in the inbox, or resume with the ticket")
-
-        async def operation(tx: Transaction) -> Message | None:
-            act = Act(tx, actor, self._clock.now())
-            await tx.waits.remove(actor.agent, ticket.id)
-            answer = await tx.messages.get(ticket.answer) if ticket.answer else None
-            for message in await tx.messages.thread(ticket.thread) if ticket.trouble else [answer] if answer else ():
-                if message.id == ticket.answer or is_notice_of(message, ticket):
-                    for copy in await tx.deliveries.of_message(message.id):
-                        await _take(act, copy)
-            return answer
-
+        if settled_outcome(ticket) in (None, OutcomeKind.DELIVERED_NO_REPLY):
+            return Outcome(OutcomeKind.DELIVERED_NO_REPLY, ticket, reason=NOT_YET)
         # Light: whoever loses it to a power cut is shown the answer once more, and has lost all it made of it, too.
-        answer = await self._store.commit(operation, is_light=True)
+        answer = await self._store.commit(lambda tx: self._give(tx, ticket, actor), is_light=True)
+        return await self._given(ticket, answer, actor)
+
+    async def _end(self, ticket_id: TicketId, actor: Identity) -> Outcome | None:
+        """Do the same for who heeds questions, in one step with the look: how the ask ended, or None."""
+
+        async def operation(tx: Transaction) -> tuple[Ticket, Message | None] | None:
+            ticket = await known_ticket(tx, ticket_id)
+            if settled_outcome(ticket) is not None:
+                return ticket, await self._give(tx, ticket, actor)
+            return None if ticket.awaits is None else (ticket, None)
+
+        found = await self._store.commit(operation, is_light=True)
+        return None if found is None else await self._given(*found, actor)
+
+    async def _give(self, tx: Transaction, ticket: Ticket, actor: Identity) -> Message | None:
+        act = Act(tx, actor, self._clock.now())
+        await tx.waits.remove(actor.agent, ticket.id)
+        answer = await tx.messages.get(ticket.answer) if ticket.answer else None
+        for message in await tx.messages.thread(ticket.thread) if ticket.trouble else [answer] if answer else ():
+            if message.id == ticket.answer or is_notice_of(message, ticket):
+                for copy in await tx.deliveries.of_message(message.id):
+                    await _take(act, copy)
+        return answer
+
+    async def _given(self, ticket: Ticket, answer: Message | None, actor: Identity) -> Outcome:
+        kind = settled_outcome(ticket)
+        if kind is None or kind is OutcomeKind.DELIVERED_NO_REPLY:
+            return Outcome(OutcomeKind.DELIVERED_NO_REPLY, ticket, reason=NOT_YET)
         if answer is not None:
             self._lately.shown(actor.session, [(answer.sender.agent, answer.id)])
         return Outcome(kind, ticket, answer, reason=await self._reason(ticket) if answer is None else "")

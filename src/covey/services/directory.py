@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 from covey.core.authority import check_as, check_card_change
 from covey.core.capacity import Capacity
 from covey.core.card import Agent, Card, Presence, check_card
-from covey.core.errors import IdentityRefused, LabelAmbiguous, RecipientUnknown, SessionUnknown
+from covey.core.errors import IdentityRefused, RecipientUnknown
 from covey.core.event import Action
 from covey.core.identity import Grade, Identity
 from covey.core.ids import SessionId
@@ -26,6 +26,7 @@ from covey.services.known import known_agent, own_session
 from covey.services.leases import renew
 from covey.services.pauses import pauses_of
 from covey.services.presence import Leftovers, adopt, end_session, is_live, live_sessions
+from covey.services.session_lookup import SessionLookup
 
 NEXT_AUTOMATIC_NAME = "next-automatic-name"
 
@@ -99,6 +100,7 @@ class Directory:
         self._ids = ids
         self._liveness = liveness
         self._holder = holder
+        self.lookup = SessionLookup(clock, liveness)
 
     async def register(self, name: AgentName, card: Card, actor: Identity) -> Agent:
         """Make an agent known, or change its card. Without a session it is offline, and reachable."""
@@ -261,44 +263,15 @@ class Directory:
 
     async def session(self, session_id: SessionId) -> Session:
         """Return a session, ended or not."""
-
-        async def operation(tx: Transaction) -> Session:
-            session = await tx.sessions.get(session_id)
-            if session is None:
-                raise SessionUnknown(session_id)
-            return session
-
-        return await self._store.read(operation)
+        return await self._store.read(self.lookup.by_id(session_id))
 
     async def labelled(self, label: Label) -> Session:
         """Return the one live session that carries a label; SessionUnknown for none, LabelAmbiguous for several."""
-
-        async def operation(tx: Transaction) -> Session:
-            now = self._clock.now()
-            live = [s for s in await tx.sessions.with_label(label) if is_live(s, self._liveness, now)]
-            if not live:
-                raise SessionUnknown(label)
-            if len(live) > 1:
-                raise LabelAmbiguous(label, [str(session.key) for session in live])
-            return live[0]
-
-        return await self._store.read(operation)
+        return await self._store.read(self.lookup.by_label(label))
 
     async def keyed(self, key: SessionKey) -> Session:
-        """Return the live session with a key, the bare main key meaning the oldest main one; SessionUnknown for none.
-        An agent that nobody knows is RecipientUnknown."""
-
-        async def operation(tx: Transaction) -> Session:
-            now = self._clock.now()
-            await known_agent(tx, key.agent)
-            live = [s for s in await tx.sessions.of_agent(key.agent) if is_live(s, self._liveness, now)]
-            is_bare = key == main_key(key.agent)
-            found = [session for session in live if session.key == key or (is_bare and session.key.is_main)]
-            if not found:
-                raise SessionUnknown(str(key))
-            return found[0]
-
-        return await self._store.read(operation)
+        """Return the live session with a key; SessionUnknown for none."""
+        return await self._store.read(self.lookup.by_key(key))
 
     def _process(self, wish: JoinRequest) -> Holder:
         if wish.kind is SessionKind.ATTACHED:

@@ -4,7 +4,8 @@ A round is an ask: its ticket is durable, a wait that runs out has it, and the l
 answer in a negotiation gives it by saying something, with whatever tool. How it ends is in `negotiation_end`.
 """
 
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import Final, NamedTuple
 
 from covey.core.address import Address, AddressKind
 from covey.core.authority import check_operator
@@ -15,6 +16,7 @@ from covey.core.event import Action
 from covey.core.identity import Identity
 from covey.core.ids import MessageId, TicketId, ticket_id
 from covey.core.message import Callback, Kind, Message
+from covey.core.names import Subject
 from covey.core.negotiation import (
     ROUNDS_SETTING,
     Ending,
@@ -32,7 +34,7 @@ from covey.core.parts import Part, text_of
 from covey.core.session import Session
 from covey.ports.clock import Clock
 from covey.ports.ledger import MessageFilter
-from covey.ports.store import Store, Transaction
+from covey.ports.store import Operation, Store, Transaction
 from covey.services.act import Act, journal, shift
 from covey.services.asks import Asks
 from covey.services.exchange import Exchange, ExchangeState
@@ -43,6 +45,12 @@ from covey.services.recipients import SendPolicy
 from covey.services.result_place import result_place
 
 ANSWERING = SendPolicy(closes=True)
+
+MOST_READ: Final = 256
+"""Of so many pairs it is remembered how far their negotiation was read."""
+
+Whom = Session | Operation[Session]
+"""The other side, or how to look it up."""
 
 
 class Patience(NamedTuple):
@@ -61,6 +69,15 @@ class Look(NamedTuple):
 
     known: Negotiation | None
     limit: int
+    other: Session
+
+
+class _Read(NamedTuple):
+    """A thread as it was read last, and what was made of it."""
+
+    messages: Sequence[MessageId]
+    limit: int
+    known: Negotiation | None
 
 
 class Negotiations:
@@ -70,11 +87,13 @@ class Negotiations:
         self._mail = mail
         self._asks = asks
         self._lately = lately
+        self._read: dict[Subject, _Read] = {}
+        """For each pair, so that a round reads what is new in it and not all of it."""
 
     async def say(
         self,
         parts: tuple[Part, ...],
-        to: Session,
+        to: Whom,
         actor: Identity,
         timeout: float,
         callback: Callback | None = None,
@@ -92,9 +111,9 @@ class Negotiations:
         at once.
         """
         patience = Patience(timeout, timeout, timeout > 0) if waits_on is None else Patience(0.0, waits_on, True)
+        known, limit, to = await self.look(actor, to)
         if to.id == actor.session:
             raise Invalid("session", str(to.key), "that is your own; name another one")
-        known, limit = await self.look(actor, to)
         text = text_of(parts)
         owed = None if known is None else known.owed_by(actor)
         if known is not None and owed is not None:
@@ -114,26 +133,39 @@ class Negotiations:
             raise RoundsExhausted(str(to.key), known.limit, rest.total_seconds())
         return await self._begin(parts, to, actor, patience, limit, callback)
 
-    async def wait(self, to: Session, actor: Identity, timeout: float) -> Exchange:
+    async def wait(self, to: Whom, actor: Identity, timeout: float) -> Exchange:
         """Wait on for the reply of a session to what the actor asked it last; one that has come is returned again."""
-        known, _ = await self.look(actor, to)
+        known, _, to = await self.look(actor, to)
         asked = None if known is None else known.asked_by(actor)
         if known is None or asked is None:
             reason = "you have asked it nothing"
             return Exchange(ExchangeState.ENDED, to, ending=known.ending if known else None, reason=reason)
         return await self._await(known, asked, to, actor, timeout)
 
-    async def look(self, actor: Identity, other: Session) -> Look:
+    async def look(self, actor: Identity, whom: Whom) -> Look:
         """Return the last negotiation of the actor with a session, and how many rounds a new one may have."""
-        wanted = MessageFilter(subject=pair_subject(actor, _side(other)))
 
         async def operation(tx: Transaction) -> Look:
+            other = whom if isinstance(whom, Session) else await whom(tx)
+            subject = pair_subject(actor, _side(other))
             limit = await rounds_of(tx)
-            newest = await tx.messages.find(wanted, 1)
+            newest = await tx.messages.find(MessageFilter(subject=subject), 1)
             thread = await tx.messages.thread(newest[0].thread) if newest else ()
-            return Look(read_negotiation(thread, limit), limit)
+            return Look(self._made_of(thread, subject, limit), limit, other)
 
         return await self._store.read(operation)
+
+    def _made_of(self, thread: Sequence[Message], subject: Subject, limit: int) -> Negotiation | None:
+        ids = [message.id for message in thread]
+        before = self._read.get(subject)
+        if before is not None and before.limit == limit and before.messages == ids[: len(before.messages)]:
+            known = read_negotiation(thread[len(before.messages) :], limit, before.known)
+        else:
+            known = read_negotiation(thread, limit)
+        if len(self._read) >= MOST_READ:
+            self._read.clear()
+        self._read[subject] = _Read(ids, limit, known)
+        return known
 
     async def rounds(self) -> int:
         """Return how many rounds a negotiation may have in this space."""
@@ -173,7 +205,10 @@ class Negotiations:
     async def _round(
         self, known: Negotiation, parts: tuple[Part, ...], to: Session, actor: Identity, patience: Patience
     ) -> Exchange:
-        draft = _asking(parts, to)._replace(round=known.round + 1, in_reply_to=known.last.id)
+        # The subject of the pair, whatever that of the last answer was: rounds are known by it.
+        draft = _asking(parts, to)._replace(
+            subject=known.first.subject, round=known.round + 1, in_reply_to=known.last.id
+        )
         outcome = await self._ask(draft, actor, patience, known.last)
         return await self._exchange(outcome, to, actor, known.round + 1, known.limit)
 

@@ -485,3 +485,16 @@ async def test_the_cost_of_a_ring_does_not_grow_with_unrelated_topics(place: Pla
     async with wakeups.listen([Topic(f"session:{n}") for n in range(1000)]):
         assert cost(A) < 5 * alone
     await wakeups.close()
+
+
+async def test_in_its_own_process_a_ring_needs_no_socket(place: Place) -> None:
+    wakeups = place.wakeups()
+    async with wakeups.listen([A]) as bell:
+        (socket,) = place.sockets()
+        (place.space / "p" / socket).unlink()
+        wakeups.ring([A])
+        assert await bell.wait(0)
+        await asyncio.to_thread(wakeups.ring, [A])
+        assert await bell.wait(LIMIT_S)
+        assert not await bell.wait(0)
+    await wakeups.close()

@@ -26,7 +26,7 @@ class Door:
         self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
         self.socket.setblocking(False)
         try:
-            self._name = _bind(self.socket, space)
+            self.name = _bind(self.socket, space)
         except BaseException:
             self.socket.close()
             raise
@@ -41,7 +41,7 @@ class Door:
     @property
     def is_in_place(self) -> bool:
         """Whether the socket's file is still there: some systems clean their temporary folders."""
-        return os.path.exists(f"{self._space}/p/{self._name}")
+        return os.path.exists(f"{self._space}/p/{self.name}")
 
     def link(self, topic: str) -> None:
         """Lead the topic here. FileNotFoundError where the space's folder was removed."""
@@ -49,7 +49,7 @@ class Door:
         for _ in range(_TRIES):
             _make_folder(folder)
             try:
-                os.symlink(f"../p/{self._name}", f"{folder}/{self._name}")
+                os.symlink(f"../p/{self.name}", f"{folder}/{self.name}")
             except FileExistsError:
                 pass
             except FileNotFoundError:
@@ -60,7 +60,7 @@ class Door:
 
     def unlink(self, topic: str) -> None:
         self._topics.discard(topic)
-        remove_link(f"{self._space}/{topic}", self._name)
+        remove_link(f"{self._space}/{topic}", self.name)
 
     def close(self) -> None:
         """Remove the links, then the socket: whoever finds a socket can find its links."""
@@ -69,7 +69,7 @@ class Door:
         if self.is_own:
             for topic in tuple(self._topics):
                 self.unlink(topic)
-            remove(f"{self._space}/p/{self._name}")
+            remove(f"{self._space}/p/{self.name}")
             _remove_folder(f"{self._space}/p")
             _remove_folder(self._space)
 

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Iterable
 from pathlib import Path
+from threading import get_ident
 from typing import Final
 
 from covey.adapters.doorbell.door import Door
@@ -21,22 +22,32 @@ class DoorbellBell:
 
     def __init__(self, ear: "Ear", topics: frozenset[str]) -> None:
         self._ear = ear
-        self._rung = asyncio.Event()
+        self._is_rung = False
+        self._waiter: asyncio.Future[None] | None = None
         self.topics = topics
 
     async def wait(self, timeout: float) -> bool:
-        if not self._rung.is_set():
+        if not self._is_rung:
+            loop = asyncio.get_running_loop()
+            self._waiter = loop.create_future()
+            timer = loop.call_later(timeout, self._wake)
             try:
-                async with asyncio.timeout(timeout):
-                    await self._rung.wait()
-            except TimeoutError:
+                await self._waiter
+            finally:
+                timer.cancel()
+                self._waiter = None
+            if not self._is_rung:
                 self._ear.mend(self)
-        rung = self._rung.is_set()
-        self._rung.clear()
+        rung, self._is_rung = self._is_rung, False
         return rung
 
     def ring(self) -> None:
-        self._rung.set()
+        self._is_rung = True
+        self._wake()
+
+    def _wake(self) -> None:
+        if self._waiter is not None and not self._waiter.done():
+            self._waiter.set_result(None)
 
 
 class Ear:
@@ -49,15 +60,22 @@ class Ear:
         self._bells: dict[str, set[DoorbellBell]] = {}
         self._lingering: dict[str, asyncio.TimerHandle] = {}
         self._room = _queue_length() + 1
+        self._thread = 0
         self.loop: asyncio.AbstractEventLoop | None = None
 
     @property
     def has_bells(self) -> bool:
         return bool(self._bells)
 
+    @property
+    def door_name(self) -> str:
+        """What others find its door by; empty where it is closed."""
+        return "" if self._door is None else self._door.name
+
     def attach(self, loop: asyncio.AbstractEventLoop) -> None:
         """Hear on this loop; call it there."""
         self.loop = loop
+        self._thread = get_ident()
         if self._door is not None:
             loop.add_reader(self._door.socket.fileno(), self._read)
 
@@ -86,6 +104,21 @@ class Ear:
             if not bells:
                 del self._bells[topic]
                 self._linger(topic)
+
+    def hear(self, topics: Iterable[str]) -> None:
+        """Ring the bells of topics at once, for somebody in this process; any thread may call it."""
+        rung = [topic for topic in topics if topic in self._bells]
+        loop = self.loop
+        if not rung or loop is None:
+            return
+        if self._thread == get_ident():
+            self._ring(rung)
+            return
+        try:
+            loop.call_soon_threadsafe(self._ring, rung)
+        except RuntimeError:
+            if not loop.is_closed():
+                raise
 
     def mend(self, bell: DoorbellBell) -> None:
         """Put back what a cleaner of temporary folders took away. It is worth a look whenever nothing has rung."""
@@ -154,7 +187,10 @@ class Ear:
         else:
             # The socket may have been full, and rings for any topic refused.
             rung = set(self._bells)
-        for topic in rung:
+        self._ring(rung)
+
+    def _ring(self, topics: Iterable[str]) -> None:
+        for topic in topics:
             for bell in self._bells.get(topic, ()):
                 bell.ring()
 

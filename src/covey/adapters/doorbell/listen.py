@@ -3,8 +3,7 @@
 import asyncio
 import os
 import threading
-from collections.abc import AsyncGenerator, Collection
-from contextlib import asynccontextmanager
+from collections.abc import Collection, Sequence
 
 from covey.adapters.doorbell.ear import DoorbellBell, Ear
 from covey.adapters.doorbell.folders import RuntimeFolderUnusable, space_folder, topic_name
@@ -34,25 +33,37 @@ class DoorbellWakeups:
         self._pid = os.getpid()
 
     def ring(self, topics: Collection[Topic]) -> None:
-        self._ringer.ring(topics)
+        names = [topic_name(topic) for topic in topics]
+        ears: Sequence[Ear] = ()
+        if self._pid == os.getpid():  # in a forked child they are the parent's, which hears as others do
+            with self._guard:
+                ears = tuple(self._ears.values())
+        self._ringer.ring_besides(names, [ear.door_name for ear in ears])
+        # Who listens in this process hears it without a socket in between; last, because it begins to run at once.
+        for ear in ears:
+            ear.hear(names)
 
-    @asynccontextmanager
-    async def listen(self, topics: Collection[Topic]) -> AsyncGenerator[DoorbellBell]:
-        names = frozenset(topic_name(topic) for topic in topics)
+    def listen(self, topics: Collection[Topic]) -> "Listening":
+        return Listening(self, frozenset(topic_name(topic) for topic in topics))
+
+    def begin(self, topics: frozenset[str]) -> tuple[Ear, DoorbellBell]:
+        """Let a bell hear on the loop that runs."""
         try:
             ear = self._ear_on(asyncio.get_running_loop())
+            bell = DoorbellBell(ear, topics)
         except OSError as error:
             raise self._unusable(error) from error
-        bell = DoorbellBell(ear, names)
         try:
-            try:
-                ear.add(bell)
-            except OSError as error:
-                raise self._unusable(error) from error
-            yield bell
-        finally:
-            ear.discard(bell)
-            self._retire(ear)
+            ear.add(bell)
+        except OSError as error:
+            self.end(ear, bell)
+            raise self._unusable(error) from error
+        return ear, bell
+
+    def end(self, ear: Ear, bell: DoorbellBell) -> None:
+        """Let a bell hear nothing any more."""
+        ear.discard(bell)
+        self._retire(ear)
 
     async def close(self) -> None:
         with self._guard:
@@ -107,3 +118,22 @@ class DoorbellWakeups:
 
     def _unusable(self, error: OSError) -> RuntimeFolderUnusable:
         return RuntimeFolderUnusable(self._runtime, error.strerror or str(error))
+
+
+class Listening:
+    """A bell from the moment it is entered until it is left."""
+
+    __slots__ = ("_ends", "_topics", "_wakeups")
+
+    def __init__(self, wakeups: DoorbellWakeups, topics: frozenset[str]) -> None:
+        self._wakeups = wakeups
+        self._topics = topics
+        self._ends: tuple[Ear, DoorbellBell] | None = None
+
+    async def __aenter__(self) -> DoorbellBell:
+        self._ends = self._wakeups.begin(self._topics)
+        return self._ends[1]
+
+    async def __aexit__(self, *_: object) -> None:
+        if self._ends is not None:
+            self._wakeups.end(*self._ends)

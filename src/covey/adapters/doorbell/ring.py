@@ -24,12 +24,19 @@ class DoorbellRinger:
         self._pid = os.getpid()
 
     def ring(self, topics: Collection[Topic]) -> None:
-        for topic in topics:
-            name = topic_name(topic)
+        self.ring_besides([topic_name(topic) for topic in topics], ())
+
+    def ring_besides(self, names: Collection[str], known: Collection[str]) -> None:
+        """Ring topics by their names, but not at doors that have heard of it in another way."""
+        for name in names:
             folder = f"{self._space}/{name}"
             try:
                 doors = os.listdir(folder)
             except OSError:
+                continue
+            if known:
+                doors = [door for door in doors if door not in known]
+            if not doors:
                 continue
             if self._pid != os.getpid():
                 # A forked child: another thread of the parent may have had the guard.

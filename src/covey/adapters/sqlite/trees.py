@@ -2,17 +2,23 @@
 
 from collections.abc import Sequence
 from datetime import datetime
+from typing import Final
 
 from covey.adapters.sqlite.access import Access
 from covey.adapters.sqlite.connection import Row
 from covey.adapters.sqlite.statements import statements
 from covey.adapters.sqlite.values import from_json, to_instant, to_instant_or_none, to_text, to_text_or_null
 from covey.core.compact import to_json
-from covey.core.echo import decode_talks, encode_talks
+from covey.core.echo import Talk, decode_talks, encode_talks
 from covey.core.ids import MessageId
 from covey.core.storm import Limit, Tree
 
 _SQL = statements("trees")
+
+MAX_RECENT: Final = 256
+
+_recent: dict[str, tuple[Talk, ...]] = {}
+"""Talks by the text that stands for them: the next message of a tree needs what the last one left."""
 
 
 class SqliteTrees:
@@ -50,7 +56,7 @@ def _encode(tree: Tree) -> Row:
         tree.refused,
         tree.stopped,
         to_text_or_null(tree.stopped_at),
-        to_json(encode_talks(tree.talks)),
+        _talks_text(tree.talks),
         len(tree.echoes),
     )
 
@@ -68,5 +74,25 @@ def _decode(row: Row) -> Tree:
         refused,
         None if stopped is None else Limit(stopped),
         to_instant_or_none(stopped_at),
-        decode_talks(from_json(talks)),
+        _talks(talks),
     )
+
+
+def _talks_text(talks: tuple[Talk, ...]) -> str:
+    text = to_json(encode_talks(talks))
+    _remember(text, talks)
+    return text
+
+
+def _talks(text: str) -> tuple[Talk, ...]:
+    known = _recent.get(text)
+    if known is None:
+        known = decode_talks(from_json(text))
+        _remember(text, known)
+    return known
+
+
+def _remember(text: str, talks: tuple[Talk, ...]) -> None:
+    if len(_recent) >= MAX_RECENT:
+        _recent.clear()
+    _recent[text] = talks

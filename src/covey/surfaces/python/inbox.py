@@ -114,6 +114,8 @@ class Inbox:
         self._services = services
         self._actor = actor
         self._after = 0
+        self._is_awaited = False
+        """The last delivery had to be waited for, so the next one will not be there yet either."""
 
     async def peek(self, wanted: InboxFilter | None = None) -> Sequence[Delivery]:
         """Return all that waits, without waiting and without changing anything."""
@@ -123,12 +125,19 @@ class Inbox:
         """Return the next delivery that this inbox object has not yielded yet, or None after `timeout` seconds. While
         the agent is paused there is none."""
 
+        looks = 0
+
         async def look() -> Item | None:
+            nonlocal looks
+            looks += 1
             looking, reader = self._services.looking, self._actor.agent
             items = await looking.peek_inbox(self._inbox, None, self._after, 1, reader=reader)
             return items[0] if items else None
 
-        item = await self._services.waiting.until([inbox_topic(self._inbox)], look, seconds(timeout, "timeout"))
+        item = await self._services.waiting.until(
+            [inbox_topic(self._inbox)], look, seconds(timeout, "timeout"), looks_first=not self._is_awaited
+        )
+        self._is_awaited = looks > 1
         if item is None:
             return None
         self._after = item.delivery.seq

@@ -37,7 +37,7 @@ async def _said(caller: Caller, arguments: Arguments) -> Sequence[Message]:
     found = [] if run is None else [*await caller.services.runs.history(run.id)]
     if run is None or not run.has_ended:
         session = await live_session(caller, arguments)
-        known, _ = await caller.services.negotiations.look(caller.identity, session)
+        known, *_ = await caller.services.negotiations.look(caller.identity, session)
         found += [] if known is None else await caller.services.dialogue.thread(known.first.thread)
         names = {caller.identity.agent, caller.identity.session, session.agent, session.id}
     else:

@@ -41,7 +41,7 @@ async def _run(caller: Caller, arguments: Arguments) -> Answer:
     negotiations = caller.services.negotiations
     if text is None:
         return await _answer(caller, await negotiations.wait(to, caller.identity, seconds))
-    known, _ = await negotiations.look(caller.identity, to)
+    known, *_ = await negotiations.look(caller.identity, to)
     owed = None if known is None else known.owed_by(caller.identity)
     exchange = await negotiations.say((TextPart(text),), to, caller.identity, seconds)
     if owed is not None:

@@ -1,0 +1,59 @@
+"""Looking up sessions: which one an id, a key or a label means, as an operation for whoever reads more with it."""
+
+from covey.core.errors import LabelAmbiguous, SessionUnknown
+from covey.core.ids import SessionId
+from covey.core.names import Label
+from covey.core.session import Session
+from covey.core.session_key import SessionKey, main_key
+from covey.ports.clock import Clock
+from covey.ports.presence import Liveness
+from covey.ports.store import Operation, Transaction
+from covey.services.known import known_agent
+from covey.services.presence import is_live
+
+
+class SessionLookup:
+    def __init__(self, clock: Clock, liveness: Liveness) -> None:
+        self._clock = clock
+        self._liveness = liveness
+
+    def by_id(self, session_id: SessionId) -> Operation[Session]:
+        """Find a session, ended or not; SessionUnknown for none."""
+
+        async def operation(tx: Transaction) -> Session:
+            session = await tx.sessions.get(session_id)
+            if session is None:
+                raise SessionUnknown(session_id)
+            return session
+
+        return operation
+
+    def by_label(self, label: Label) -> Operation[Session]:
+        """Find the one live session that carries a label; SessionUnknown for none, LabelAmbiguous for several."""
+
+        async def operation(tx: Transaction) -> Session:
+            now = self._clock.now()
+            live = [s for s in await tx.sessions.with_label(label) if is_live(s, self._liveness, now)]
+            if not live:
+                raise SessionUnknown(label)
+            if len(live) > 1:
+                raise LabelAmbiguous(label, [str(session.key) for session in live])
+            return live[0]
+
+        return operation
+
+    def by_key(self, key: SessionKey) -> Operation[Session]:
+        """Find the live session with a key, the bare main key meaning the oldest main one; SessionUnknown for none. An
+        agent that nobody knows is RecipientUnknown."""
+
+        async def operation(tx: Transaction) -> Session:
+            now = self._clock.now()
+            await known_agent(tx, key.agent)
+            live = [s for s in await tx.sessions.of_agent(key.agent) if is_live(s, self._liveness, now)]
+            is_bare = key == main_key(key.agent)
+            found = [session for session in live if session.key == key or (is_bare and session.key.is_main)]
+            if not found:
+                raise SessionUnknown(str(key))
+            return found[0]
+
+        return operation
