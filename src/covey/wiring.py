@@ -54,47 +54,62 @@ def connect(url: StoreUrl, roots: Sequence[str]) -> Ports:
     path = _path(url)
     folder = os.path.dirname(path)
     layout = _prepared(url) if url.engine is Engine.FILES else None
-    wakeups = DoorbellWakeups(path, runtime_folder(os.environ))
-    adapters = Adapters(
-        store=GroupCommit(path, ring=wakeups.ring, synchronous=_synchronous(url)),
+    wakeups: ports.Wakeups = DoorbellWakeups(path, runtime_folder(os.environ))
+    liveness = SystemLiveness(folder)
+    if layout is None:
+        store: ports.Store = GroupCommit(path, ring=wakeups.ring, synchronous=_synchronous(url))
+    else:
+        store, wakeups = _mirrored(url, layout, wakeups, liveness)
+    return Adapters(
+        store=store,
         wakeups=wakeups,
         blobs=ThreadedBlobs(folder),
         search=ThreadedSearch(path),
-        liveness=SystemLiveness(folder),
+        liveness=liveness,
         files=ThreadedFiles(roots),
         clock=SystemClock(),
         ids=SystemIds(),
     )
-    if layout is None:
-        return adapters
-    store, watching = _mirrored(url, adapters, layout)
-    return adapters._replace(store=store, wakeups=watching)
 
 
-def _mirrored(url: StoreUrl, beneath: Ports, layout: str) -> "tuple[ports.Store, ports.Wakeups]":
+def _mirrored(
+    url: StoreUrl, layout: str, wakeups: "ports.Wakeups", liveness: "ports.Liveness"
+) -> "tuple[ports.Store, ports.Wakeups]":
     """Return a store that is mirrored in a folder, on a thread of its own, and wake-ups that hear when the folder
-    changes. A pass has a connection of its own: it never waits for those who wait for it."""
+    changes. A pass has a connection of its own: it never waits for those who wait for it. They have committed without
+    waiting for the disk: that is done while what shows it is written."""
+    from covey.adapters.files.beside_thread import BesideThread
+    from covey.adapters.files.confirming import Confirming, HeldRings
     from covey.adapters.files.folder import FilesFolder
     from covey.adapters.files.passes import ThreadedPasses
     from covey.adapters.files.wakeups import WatchingWakeups
+    from covey.adapters.sqlite.group import GroupCommit
+    from covey.adapters.sqlite.log_sync import LogSync, no_sync
     from covey.adapters.sqlite.store import SqliteStore
+    from covey.adapters.system.ids import SystemIds
     from covey.core.drive import finish
     from covey.core.layout import Layout
     from covey.services.mirror import Mirror
     from covey.services.mirrored_store import MirroredStore
     from covey.services.task_moves import Desk
 
-    folder = FilesFolder(_root(url), Layout(layout))
-    ledger = SqliteStore(_path(url), ring=beneath.wakeups.ring, synchronous=_synchronous(url))
-    mirror = Mirror(ledger, folder, beneath.clock, Desk(beneath.ids, beneath.liveness))
+    path, synchronous = _path(url), _synchronous(url)
+    rings = HeldRings(wakeups.ring)
+    store = GroupCommit(path, ring=rings.ring, synchronous=synchronous)
+    log = LogSync(store.path)
+    beside = BesideThread(f"covey {path}")
+    confirming = Confirming(log if synchronous == "full" else no_sync, rings, beside)
+    folder = FilesFolder(_root(url), Layout(layout), beside, confirming)
+    ledger = SqliteStore(path, ring=wakeups.ring, synchronous=synchronous)
+    mirror = Mirror(ledger, folder, SystemClock(), Desk(SystemIds(), liveness))
 
     async def let_go() -> None:
         await mirror.close()
         await ledger.close()
+        log.close()
 
-    passes = ThreadedPasses(mirror, lambda: finish(let_go()))
-    store = MirroredStore(beneath.store, folder, passes)
-    return store, WatchingWakeups(beneath.wakeups, folder, passes.run)
+    passes = ThreadedPasses(mirror, lambda: finish(let_go()), confirming)
+    return MirroredStore(store, folder, passes), WatchingWakeups(wakeups, folder, passes.run)
 
 
 def _prepared(url: StoreUrl) -> str:

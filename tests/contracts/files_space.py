@@ -3,10 +3,13 @@
 from collections.abc import AsyncGenerator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 
+from covey.adapters.files.beside_thread import BesideThread
+from covey.adapters.files.confirming import Confirming, HeldRings
 from covey.adapters.files.folder import FilesFolder
 from covey.adapters.files.ground import prepare
 from covey.adapters.files.passes import ThreadedPasses
 from covey.adapters.sqlite.group import GroupCommit
+from covey.adapters.sqlite.log_sync import LogSync
 from covey.adapters.sqlite.search import SqliteSearch
 from covey.adapters.sqlite.search_lane import ThreadedSearch
 from covey.adapters.sqlite.store import SqliteStore
@@ -18,7 +21,7 @@ from covey.core.drive import finish
 from covey.core.layout import Layout
 from covey.ports.store import Store
 from covey.services.mirror import Mirror
-from covey.services.mirrored_store import MirroredStore
+from covey.services.mirrored_store import MirroredStore, OwnPasses
 from covey.services.task_moves import Desk
 from covey.testing.opening import Ring, Searched, Viewed, closing, silent
 
@@ -33,22 +36,29 @@ def mirrored_inline(root: str, layout: Layout, ring: Ring) -> MirroredStore:
     prepare(root, layout)
     store = SqliteStore(ledger(root), ring=ring)
     folder = FilesFolder(root, layout)
-    return MirroredStore(store, folder, _mirror(root, store, folder))
+    mirror = _mirror(root, store, folder)
+    return MirroredStore(store, folder, OwnPasses(folder, lambda: mirror))
 
 
 def mirrored_threaded(root: str, layout: Layout, ring: Ring) -> MirroredStore:
     """Return a store that commits in groups, and whose passes have a thread of their own."""
     prepare(root, layout)
+    rings = HeldRings(ring)
+    store = GroupCommit(ledger(root), ring=rings.ring)
+    log = LogSync(store.path)
+    beside = BesideThread(f"covey {root}")
+    confirming = Confirming(log, rings, beside)
+    folder = FilesFolder(root, layout, beside, confirming)
     own = SqliteStore(ledger(root), ring=ring)
-    folder = FilesFolder(root, layout)
     mirror = _mirror(root, own, folder)
 
     async def let_go() -> None:
         await mirror.close()
         await own.close()
+        log.close()
 
-    passes = ThreadedPasses(mirror, lambda: finish(let_go()))
-    return MirroredStore(GroupCommit(ledger(root), ring=ring), folder, passes)
+    passes = ThreadedPasses(mirror, lambda: finish(let_go()), confirming)
+    return MirroredStore(store, folder, passes)
 
 
 def _mirror(root: str, store: Store, folder: FilesFolder) -> Mirror:

@@ -11,7 +11,7 @@ from covey.adapters.system.ids import SystemIds
 from covey.core.layout import Layout
 from covey.ports.store import Store
 from covey.services.mirror import Mirror
-from covey.services.mirrored_store import MirroredStore
+from covey.services.mirrored_store import MirroredStore, OwnPasses
 from covey.services.task_moves import Desk
 from tests.scenarios.world import OpenStore, Ring
 
@@ -43,6 +43,7 @@ def in_files(folder: Path, layout: Layout) -> OpenStore:
         shared = FilesFolder(root, layout)
         # Nothing that foreign programs do comes about in a scenario, so that it acts with a time of its own.
         desk = Desk(SystemIds(), MemoryLiveness())
-        return MirroredStore(ledger, shared, Mirror(ledger, shared, SystemClock(), desk))
+        mirror = Mirror(ledger, shared, SystemClock(), desk)
+        return MirroredStore(ledger, shared, OwnPasses(shared, lambda: mirror))
 
     return open_store

@@ -28,7 +28,7 @@ from covey.ports.ledger import MessageFilter
 from covey.services.adapters import Adapters
 from covey.services.audit import Audit
 from covey.services.mirror import LIMIT_S, Mirror
-from covey.services.mirrored_store import MirroredStore
+from covey.services.mirrored_store import MirroredStore, OwnPasses
 from covey.services.recipients import SendPolicy, WhenUnknown
 from covey.services.space import Services
 from covey.services.task_moves import Desk
@@ -94,7 +94,7 @@ class Shared:
         folder = self.folder if dead is None else cast(Folder, dead)
         clock, ids, liveness = SystemClock(), SystemIds(), MemoryLiveness()
         self.mirror = Mirror(self.ledger, folder, clock, Desk(ids, liveness), limit_s)
-        self.store = MirroredStore(self.ledger, folder, self.mirror)
+        self.store = MirroredStore(self.ledger, folder, OwnPasses(folder, lambda: self.mirror))
         self.views = SqliteViews(root / ".covey" / "covey.db")
         self.blobs = MemoryBlobs()
         self.services = Services(

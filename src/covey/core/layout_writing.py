@@ -14,9 +14,12 @@ OURS = "covey"
 
 
 def file_of(fields: Mapping[str, Json], message: Message) -> bytes:
-    """Return the content of a file with the fields of a layout."""
-    lines = [f"  {escape(name)}: {to_json(value)}" for name, value in fields.items()]
-    lines.append(f"  {escape(OURS)}: {encode(message)}")
+    """Return the content of a file with the fields of a layout, whose names need no escapes."""
+    # Most values are texts, which need no more than this.
+    lines = [
+        f'  "{name}": {escape(value) if isinstance(value, str) else to_json(value)}' for name, value in fields.items()
+    ]
+    lines.append(f'  "{OURS}": {encode(message)}')
     return ("{\n" + ",\n".join(lines) + "\n}\n").encode()
 
 

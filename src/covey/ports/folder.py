@@ -46,6 +46,11 @@ class Sighting(NamedTuple):
     is_more: bool = False
     """There is more to see than one look takes in: look again."""
 
+    @property
+    def is_quiet(self) -> bool:
+        """Tell whether they have done nothing."""
+        return not (self.arrived or self.left or self.owners or self.is_more) and self.registry is None
+
 
 class Sheet(NamedTuple):
     """How a copy of a message should stand in the folder."""
@@ -82,8 +87,8 @@ class Visit(Protocol):
 
     async def bring(self, sheets: Sequence[Sheet]) -> None:
         """Bring files in line: written where they are missing, moved where they stand elsewhere, left where they are
-        right. Whole and durable when this returns, and never to be seen by halves. Idempotent. The name of a spot is a
-        wish: where another file has it, it stays, and a free one is taken."""
+        right. Whole when this returns, never to be seen by halves, and durable when the visit has ended. Idempotent.
+        The name of a spot is a wish: where another file has it, it stays, and a free one is taken."""
         ...
 
     async def discard(self, known: Sequence[Known]) -> None:

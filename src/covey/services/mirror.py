@@ -1,7 +1,7 @@
 """The mirror: one pass over a folder that people and foreign programs share. First what they did is taken into the
 ledger, then the folder is brought in line with it."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Final
 
 from covey.core.errors import CoveyError, Paused, Unavailable
@@ -14,6 +14,7 @@ from covey.ports.store import Store
 from covey.services.mirror_ground import Ground
 from covey.services.mirror_history import BATCH, History
 from covey.services.mirror_intake import Intake
+from covey.services.mirror_noting import Page
 from covey.services.mirror_outflow import Outflow
 from covey.services.mirror_reading import Read, known_as, read_file
 from covey.services.mirror_registry import BEAT, Registry
@@ -59,11 +60,12 @@ class Mirror:
         self._ground = ground
         self._beat_at = 0.0
 
-    async def run(self) -> None:
-        """Make a pass. Where the folder can't be used now, the ledger goes on without: the next pass does it all."""
+    async def run(self, noted: Collection[Page] = ()) -> None:
+        """Make a pass. Where the folder can't be used now, the ledger goes on without: the next pass does it all.
+        `noted` is what commits did that it is to show."""
         try:
             async with self._folder.visit(self._limit_s) as visit:
-                await self._pass(visit)
+                await self._pass(visit, noted)
         except (CoveyError, OSError) as error:
             warn("the folder is not in line with the space: %s", error)
 
@@ -71,17 +73,20 @@ class Mirror:
         """Let go of the folder."""
         await self._folder.close()
 
-    async def _pass(self, visit: Visit) -> None:
+    async def _pass(self, visit: Visit, noted: Collection[Page]) -> None:
         missing: dict[MessageId, None] = {}
         restless: dict[MessageId, None] = {}
         is_entered = True
         while True:
             sighting = await visit.look(LOOK)
+            if sighting.is_quiet:
+                break
+            noted = ()  # what is taken in now came after it
             is_entered = is_entered and sighting.registry is None
             seen = await self._see(visit, sighting, missing, restless)
             if not sighting.is_more or not seen:
                 break
-        happened = await self._outflow.bring(visit, list(missing), list(restless))
+        happened = await self._outflow.bring(visit, list(missing), list(restless), noted)
         if self._ground.layout is Layout.MAILBOX:
             is_due = self._clock.monotonic() - self._beat_at >= BEAT.total_seconds()
             if is_due or not is_entered or not ENTERING.isdisjoint(happened):

@@ -5,7 +5,7 @@ simply made again, and what it had done already is found as it should be.
 """
 
 from collections.abc import Collection, Sequence
-from typing import Final, NamedTuple
+from typing import Final
 
 from covey.core.event import Action, Event
 from covey.core.ids import MessageId
@@ -17,31 +17,10 @@ from covey.ports.ledger import MessageFilter
 from covey.ports.store import Transaction
 from covey.services.mirror_ground import Ground, copy_of, is_foreign, spot_of
 from covey.services.mirror_manifest import lines_of
+from covey.services.mirror_noting import NOTHING, PAGE, Page, Stands, chained, read_page, touched
 from covey.services.mirror_standing import Shown, Standing, read_standing
 
-PAGE: Final = 500
-"""How many events, and how many files, are seen to at once."""
-
-MOVING: Final = frozenset(
-    {
-        Action.MESSAGE_SENT,
-        Action.DELIVERY_MOVED,
-        Action.DELIVERY_PLACED,
-        Action.DELIVERY_ARCHIVED,
-        Action.TICKET_OPENED,
-        Action.TICKET_MOVED,
-    }
-)
-"""What may change where the files of a message stand."""
-
 ALL_MESSAGES: Final = 1_000_000_000
-
-
-class _Page(NamedTuple):
-    """Some events, and how far the journal goes."""
-
-    events: Sequence[Event]
-    last: int
 
 
 class Outflow:
@@ -49,45 +28,45 @@ class Outflow:
         self._ground = ground
 
     async def bring(
-        self, visit: Visit, missing: Sequence[MessageId], restless: Sequence[MessageId]
+        self, visit: Visit, missing: Sequence[MessageId], restless: Sequence[MessageId], noted: Collection[Page]
     ) -> Collection[Action]:
         """Bring the files in line with the journal. Write those of messages whose files are gone, and see to those
-        that others have moved. Return what has happened since the last time."""
-        await self._stand(visit, missing, is_missing=True)
-        await self._stand(visit, restless)
+        that others have moved. Return what has happened since the last time. What was noted need not be read."""
+        if missing:
+            await self._stand(visit, missing, is_missing=True)
+        if restless:
+            await self._stand(visit, restless)
         after = visit.position
         if self._ground.layout is Layout.DIALOGUE:
             after = min(after, visit.manifest_position)
         happened: set[Action] = set()
         is_held = False
-        page = await self._page(after)
+        page = chained(after, noted) or await self._page(after)
         if page.last < after:  # the folder is ahead of its ledger: it saw one that was replaced since
             page = await self._page(0)
         while page.events:
-            shown = await self._follow(visit, page.events)
+            shown = await self._follow(visit, page)
             if self._ground.layout is Layout.DIALOGUE and not is_held:
                 is_held = not await self._tell(visit, page.events, shown)
             happened |= {event.action for event in page.events if event.position > visit.position}
             after = page.events[-1].position
             await visit.advance(after)
-            page = await self._page(after) if after < page.last else _Page((), after)
+            page = await self._page(after) if after < page.last else Page(after, (), after)
         return happened
 
-    async def _page(self, after: int) -> "_Page":
-        async def operation(tx: Transaction) -> _Page:
-            return _Page(await tx.journal.read(after, PAGE), await tx.journal.last())
+    async def _page(self, after: int) -> Page:
+        return await self._ground.store.read(lambda tx: read_page(tx, after))
 
-        return await self._ground.store.read(operation)
-
-    async def _follow(self, visit: Visit, events: Sequence[Event]) -> Shown:
-        """Let the files stand where they should after these events; return what was seen of them."""
+    async def _follow(self, visit: Visit, page: Page) -> Shown:
+        """Let the files stand where they should after some events; return what was seen of them."""
+        events = page.events
         if any(event.action is Action.SPACE_IMPORTED for event in events):
             await self._stand_all(visit)  # its messages came after the events that tell of them
-        touched = [event.message_id for event in events if event.action in MOVING and event.message_id is not None]
+        messages = touched(events)
         for scope in {event.scope for event in events if event.action is Action.MESSAGE_SWEPT}:
             if scope is not None and self._ground.layout is Layout.DIALOGUE:
-                touched += await self._swept_in(scope)
-        shown = await self._stand(visit, touched)
+                messages += await self._swept_in(scope)
+        shown = await self._stand(visit, messages, page.stands)
         if any(event.action is Action.MESSAGES_PRUNED for event in events):
             await self._discard_pruned(visit)
         return shown
@@ -97,12 +76,17 @@ class Outflow:
         new = [event for event in events if event.position > visit.manifest_position]
         return not new or await visit.append(await lines_of(self._ground, visit, new, shown), new[-1].position)
 
-    async def _stand(self, visit: Visit, messages: Sequence[MessageId], *, is_missing: bool = False) -> Shown:
-        """Let the files of messages stand where they should."""
+    async def _stand(
+        self, visit: Visit, messages: Sequence[MessageId], stands: Stands = NOTHING, *, is_missing: bool = False
+    ) -> Shown:
+        """Let the files of messages stand where they should; how some `stands` is known."""
         distinct = list(dict.fromkeys(messages))
         shown = Shown()
         for start in range(0, len(distinct), PAGE):
-            wanted = await read_standing(self._ground, distinct[start : start + PAGE])
+            some = distinct[start : start + PAGE]
+            unseen = [one for one in some if one not in stands]
+            wanted = [one for message_id in some for one in stands.get(message_id, ())]
+            wanted += await read_standing(self._ground, unseen) if unseen else ()
             sheets = [
                 sheet for one in wanted if (sheet := await self._sheet(visit, one, shown, is_missing)) is not None
             ]

@@ -30,6 +30,13 @@ class Standing(NamedTuple):
     """What handed over the task that it is about."""
 
 
+class Filed(NamedTuple):
+    """A message that is new, and not swept, with all its deliveries."""
+
+    message: Message
+    copies: tuple[Delivery, ...]
+
+
 class Shown:
     """What a part of a pass has seen, so that the next one need not look again."""
 
@@ -60,21 +67,24 @@ async def read_standing(ground: Ground, messages: Sequence[MessageId]) -> Sequen
     async def operation(tx: Transaction) -> Sequence[Standing]:
         found: list[Standing] = []
         for message_id in messages:
-            found += await _of_message(tx, ground.layout, message_id)
+            found += await standing_of(tx, ground.layout, message_id)
         return found
 
     return await ground.store.read(operation, is_long=len(messages) > LONG)
 
 
-async def _of_message(tx: Transaction, layout: Layout, message_id: MessageId) -> Iterable[Standing]:
-    message = await tx.messages.get(message_id)
+async def standing_of(
+    tx: Transaction, layout: Layout, message_id: MessageId, filed: Filed | None = None
+) -> Iterable[Standing]:
+    """Return the same for one message, of which everything may be known."""
+    message = filed.message if filed is not None else await tx.messages.get(message_id)
     if message is None:
         return ()
     by_agent: dict[AgentName, list[Delivery]] = {}
-    for copy in await tx.deliveries.of_message(message_id):
+    for copy in filed.copies if filed is not None else await tx.deliveries.of_message(message_id):
         if copy.agent is not None:  # a session that nobody has registered has no folder
             by_agent.setdefault(copy.agent, []).append(copy)
-    is_swept = await tx.messages.is_swept(message_id)
+    is_swept = filed is None and await tx.messages.is_swept(message_id)
     task = await tx.messages.get(MessageId(message.task.id)) if message.task is not None else None
     found: list[Standing] = []
     for agent, copies in by_agent.items():

@@ -4,20 +4,41 @@ Before a commit or a read, what they have done is taken in; after a commit the f
 returns. The ledger is the truth: what can't be mirrored now is mirrored later, and nobody is kept from anything.
 """
 
-from collections.abc import Callable
-from typing import Protocol, TypeVar
+from collections.abc import Callable, Collection
+from typing import Any, Protocol, TypeVar
 
 from covey import ports
 from covey.core.errors import StoreClosed
 
 T = TypeVar("T")
 
+Noted = Any
+"""What a commit did (`mirror_noting.Page`). It would take time to load, and only those who make passes look at it."""
+
 
 class Passes(Protocol):
     """What makes passes over the folder, one at a time."""
 
+    @property
+    def confirms(self) -> bool:
+        """Whether it waits for the disk for those who have committed, so that their commits need not."""
+        ...
+
     async def run(self) -> None:
         """Return when a pass is over that began after the call. It may be shared with others who wait for one."""
+        ...
+
+    async def follow(self, noted: Noted, *, is_light: bool) -> None:
+        """Do the same after a commit, with what it did. Where it `confirms`, and unless the commit was light, that is
+        durable then; Unavailable where the disk did not confirm it."""
+        ...
+
+    async def confirm(self, *, is_light: bool) -> None:
+        """Do only that for a commit that changed nothing in the folder."""
+        ...
+
+    def begin(self) -> None:
+        """See to it that what was committed is durable and shown, for somebody who does not wait for it."""
         ...
 
     async def close(self) -> None:
@@ -25,21 +46,42 @@ class Passes(Protocol):
         ...
 
 
-class OwnPasses:
-    """`Passes` in the calling thread. What makes them is loaded with the first: a short-lived program that finds
-    everything in line needs none."""
+class Passing(Protocol):
+    """What makes a pass, with what commits did that it is to show."""
 
-    def __init__(self, folder: "ports.Folder", make: Callable[[], Passes]) -> None:
+    async def run(self, noted: Collection[Noted] = ()) -> None: ...
+
+
+class OwnPasses:
+    """`Passes` in the calling thread, over a ledger that confirms what it commits. What makes them is loaded with the
+    first: a short-lived program that finds everything in line needs none."""
+
+    confirms = False
+
+    def __init__(self, folder: "ports.Folder", make: Callable[[], Passing]) -> None:
         self._folder = folder
         self._make = make
-        self._made: Passes | None = None
+        self._made: Passing | None = None
 
     async def run(self) -> None:
-        self._made = self._made or self._make()
-        await self._made.run()
+        await self._passing().run()
+
+    async def follow(self, noted: Noted, *, is_light: bool) -> None:
+        del is_light
+        await self._passing().run(() if noted is None else (noted,))
+
+    async def confirm(self, *, is_light: bool) -> None:
+        del is_light
+
+    def begin(self) -> None:
+        return
 
     async def close(self) -> None:
         await self._folder.close()
+
+    def _passing(self) -> Passing:
+        self._made = self._made or self._make()
+        return self._made
 
 
 class MirroredStore:
@@ -59,12 +101,9 @@ class MirroredStore:
         await self._look()
         self._under_way += 1
         try:
-            value = await self._ledger.commit(operation, is_long=is_long, is_light=is_light)
-            if not self._is_closed:
-                await self._show()
+            return await (self._commit_long if is_long else self._commit)(operation, is_light)
         finally:
             self._under_way -= 1
-        return value
 
     async def read(self, operation: "ports.Operation[T]", *, is_long: bool = False) -> T:
         await self._look()
@@ -76,9 +115,33 @@ class MirroredStore:
         self._is_closed = True
         if self._under_way:
             await self._ledger.close()  # it finishes what was begun, and that is shown, too
-            await self._passes.run()
+            await self._passes.follow(None, is_light=False)
         await self._passes.close()
         await self._ledger.close()
+
+    async def _commit(self, operation: "ports.Operation[T]", is_light: bool) -> T:
+        from covey.services.mirror_noting import noting  # here because most short-lived programs only read
+
+        noted = noting(operation, self._folder.layout)
+        try:
+            value, page = await self._ledger.commit(noted, is_light=is_light or self._passes.confirms)
+        except Exception:
+            raise
+        except BaseException:
+            self._passes.begin()  # whoever waited has given up, but it may have been committed
+            raise
+        # A commit counts whatever becomes of what is shown of it.
+        if page.last != self._folder.position and not self._is_closed:
+            await self._passes.follow(page, is_light=is_light)
+        else:
+            await self._passes.confirm(is_light=is_light)
+        return value
+
+    async def _commit_long(self, operation: "ports.Operation[T]", is_light: bool) -> T:
+        value = await self._ledger.commit(operation, is_long=True, is_light=is_light)
+        if not self._is_closed:
+            await self._show()
+        return value
 
     async def _look(self) -> None:
         """Take in what others have done."""
@@ -91,7 +154,7 @@ class MirroredStore:
         self._is_new = False
 
     async def _show(self) -> None:
-        """Bring the folder in line, if something has happened. A commit counts whatever becomes of that."""
+        """Bring the folder in line, if something has happened."""
         if await self._ledger.read(_last) != self._folder.position:
             await self._passes.run()
 

@@ -1,7 +1,7 @@
 """Bringing files in line: written, moved or left, whole, and never over what others have."""
 
 import stat
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
@@ -201,13 +201,13 @@ def test_a_second_file_of_ours_is_removed_when_the_first_one_is_found(desk: Desk
 def test_a_file_that_others_take_on_the_moment_it_comes_is_not_written_again(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    real = atomic.write_all
+    real = atomic.name_all
 
-    def write_and_lose(files: Sequence[tuple[str, bytes]]) -> None:
-        real(files)
+    def write_and_lose(files: Sequence[tuple[str, bytes]], one: Callable[[], None], other: Callable[[], None]) -> None:
+        real(files, one, other)
         desk.move(desk.spot(1), desk.spot(1, Shelf.ARCHIVE))
 
-    monkeypatch.setattr(atomic, "write_all", write_and_lose)
+    monkeypatch.setattr(atomic, "name_all", write_and_lose)
     desk.bring(desk.sheet(1))
     monkeypatch.undo()
     desk.bring(desk.sheet(1))

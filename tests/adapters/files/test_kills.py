@@ -17,7 +17,7 @@ from covey.core.layout import Layout
 from tests.adapters.files.desk import Desk
 from tests.adapters.files.test_kills import work
 
-STEPS = ("open", "write", "fsync", "rename", "unlink", "mkdir", "link", "flock")
+STEPS = ("open", "write", "pwrite", "fsync", "rename", "unlink", "mkdir", "link", "utime", "flock")
 
 def dying_at(step):
     count = 0

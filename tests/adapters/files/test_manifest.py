@@ -9,6 +9,7 @@ import pytest
 
 from covey.adapters.files import lockfile
 from covey.adapters.files.database import NOTEBOOK, throw_away
+from covey.adapters.files.freshness import RACY_NS
 from covey.adapters.files.lockfile import STALE_S
 from covey.adapters.files.manifest import torn_lines
 from covey.core.errors import Unavailable
@@ -215,11 +216,38 @@ def test_a_lock_with_our_own_process_id_is_a_dead_ones(dialogue: Desk) -> None:
 
 
 def test_a_lock_that_somebody_else_has_meanwhile_is_not_taken_away(dialogue: Desk) -> None:
-    with lockfile.locked(str(lock(dialogue)), str(dialogue.root / ".covey" / "own")) as is_ours:
+    with lockfile.LockFile(str(lock(dialogue)), str(dialogue.root / ".covey" / "own")).held() as is_ours:
         assert is_ours
         lock(dialogue).unlink()
         lock(dialogue).write_text("1")
     assert lock(dialogue).read_text() == "1"
+
+
+def test_a_lock_is_as_young_as_it_looks_however_often_it_was_taken(dialogue: Desk) -> None:
+    """Others break one that is old, by the time of its last change."""
+    one = lockfile.LockFile(str(lock(dialogue)), str(dialogue.root / ".covey" / "own"))
+    marks: set[tuple[int, int]] = set()
+    for _ in range(3):
+        before = time.time_ns() - RACY_NS  # kernels count in steps
+        with one.held() as is_ours:
+            assert is_ours
+            status = lock(dialogue).stat()
+            assert status.st_mtime_ns >= before
+            assert lock(dialogue).read_text().strip() == str(os.getpid())
+            marks.add((status.st_ino, status.st_mtime_ns))
+        assert not lock(dialogue).exists()
+    assert len(marks) == 3
+
+
+def test_what_another_process_of_ours_left_is_never_taken_for_our_own_lock(dialogue: Desk) -> None:
+    own = dialogue.root / ".covey" / "own"
+    one = lockfile.LockFile(str(lock(dialogue)), str(own))
+    with one.held():
+        pass
+    own.unlink()
+    own.write_text("1")
+    with one.held() as is_ours:
+        assert (is_ours, lock(dialogue).read_text().strip()) == (True, str(os.getpid()))
 
 
 def test_two_programs_with_the_lock_file_lose_nothing(dialogue: Desk) -> None:

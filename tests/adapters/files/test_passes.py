@@ -1,6 +1,7 @@
 """Passes on a thread of their own, shared by all who wait for one."""
 
 import asyncio
+from collections.abc import Collection
 from threading import Event
 
 import pytest
@@ -18,7 +19,7 @@ class Gated:
         self.gate = Event()
         self.has_begun = Event()
 
-    async def run(self) -> None:
+    async def run(self, noted: Collection[int] = ()) -> None:
         self.begun += 1
         self.has_begun.set()
         assert self.gate.wait(LIMIT_S)
@@ -61,7 +62,7 @@ async def test_who_gives_up_does_so_alone() -> None:
 
 async def test_what_goes_wrong_is_told_to_who_waits() -> None:
     class Broken:
-        async def run(self) -> None:
+        async def run(self, noted: Collection[int] = ()) -> None:
             raise LookupError("broken")
 
     passes = ThreadedPasses(Broken(), lambda: None)

@@ -10,7 +10,7 @@ import fcntl
 import os
 import sys
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
 _PREFIX: Final = ".covey-"
@@ -30,9 +30,20 @@ def write(path: str, content: bytes, mode: int = _FILE_MODE) -> None:
 
 def write_all(files: Sequence[tuple[str, bytes]], mode: int = _FILE_MODE) -> None:
     """Write files, each as `write` does, in their order. Their folders, which must be there, are synchronised once."""
-    for start in range(0, len(files), _AT_ONCE):
-        _write_some(files[start : start + _AT_ONCE], mode)
+    name_all(files, _nothing, _nothing, mode)
     sync_folders(os.path.dirname(path) for path, _ in files)
+
+
+def name_all(
+    files: Sequence[tuple[str, bytes]],
+    written: Callable[[], None],
+    synchronised: Callable[[], None],
+    mode: int = _FILE_MODE,
+) -> None:
+    """Do the same without their folders. `written` is called when some are written and have not been synchronised,
+    and `synchronised` before they get their names."""
+    for start in range(0, len(files), _AT_ONCE):
+        _write_some(files[start : start + _AT_ONCE], written, synchronised, mode)
 
 
 def move_all(moves: Sequence[tuple[str, str]]) -> None:
@@ -107,15 +118,19 @@ def leftovers(folder: str, names: Iterable[str], older_than_s: float = LEFTOVER_
     return found
 
 
-def _write_some(files: Sequence[tuple[str, bytes]], mode: int) -> None:
+def _write_some(
+    files: Sequence[tuple[str, bytes]], written: Callable[[], None], synchronised: Callable[[], None], mode: int
+) -> None:
     begun: list[_Unfinished] = []
     try:
         for path, content in files:
             begun.append(_Unfinished(path, mode))
             begun[-1].fill(content)
+        written()
         # All are with the kernel by now: one wait for the disk mostly serves the rest too.
         for unfinished in begun:
             unfinished.sync()
+        synchronised()
         for unfinished, (path, content) in zip(tuple(begun), files, strict=True):
             if not unfinished.name(path):
                 # It was taken for a leftover: this process was stopped for a minute in the middle of this. Or the
@@ -169,6 +184,10 @@ class _Unfinished:
         if self._descriptor >= 0:
             descriptor, self._descriptor = self._descriptor, -1
             os.close(descriptor)
+
+
+def _nothing() -> None:
+    """Stand in where nothing has to be waited for."""
 
 
 def _sync(descriptor: int) -> None:

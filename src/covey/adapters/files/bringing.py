@@ -1,13 +1,13 @@
 """Bringing files in line: written, moved or left, whole and durable, and remembered before and after.
 
-First the notebook says what is to come where. A writer that is killed after that is understood by the next one: what
+First it is written down what is to come where. A writer that is killed after that is understood by the next one: what
 stands where it was to stand is ours, and what does not is owed.
 """
 
 import os
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, Protocol
 
 from covey.adapters.files import atomic
 from covey.adapters.files.freshness import UNSEEN, Mark, mark_after, time_of
@@ -20,7 +20,7 @@ from covey.adapters.files.judging import (
     stands,
 )
 from covey.adapters.files.notebook import Notebook
-from covey.adapters.files.owed import forget_elsewhere, make_usable, recover
+from covey.adapters.files.owed import forget_elsewhere, make_usable, owe, recover
 from covey.adapters.files.records import Row, row
 from covey.adapters.files.shelves import folder_of, suffix_of
 from covey.adapters.files.standing import DEEP
@@ -50,13 +50,43 @@ class _Step(NamedTuple):
     """Where it has stood, or was to stand."""
 
 
+class Waits(Protocol):
+    """What those who bring files wait for, and who waits for them."""
+
+    def intend(self, superseded: Sequence[Row], owed: Sequence[Row]) -> None:
+        """Write down what is to come where, for whoever comes after one that is killed; the second in the place of the
+        first."""
+        ...
+
+    def confirming(self) -> None:
+        """Begin to wait until what is to be shown is durable in the ledger."""
+        ...
+
+    def confirmed(self) -> None:
+        """Return when what is to be shown is durable in the ledger."""
+        ...
+
+    def later(self, wait: Callable[[], None]) -> None:
+        """Wait for the disk before the visit ends."""
+        ...
+
+    def afterwards(self, remember: Callable[[], None]) -> None:
+        """Remember something before the notebook is asked again."""
+        ...
+
+
 class Bringing:
-    def __init__(self, root: str, layout: Layout, notebook: Notebook) -> None:
+    def __init__(self, root: str, layout: Layout, notebook: Notebook, waits: Waits, *, is_quiet: bool = False) -> None:
+        """Where it `is_quiet`, all inboxes are as they were left: that has just been looked at."""
         self._root = root
         self._layout = layout
         self._notebook = notebook
+        self._waits = waits
         self._taken: set[str] = set()
         """Names that this batch gives away."""
+        marks = notebook.inboxes() if is_quiet else {}
+        self._standing = {folder: True for folder, mark in marks.items() if mark.mtime > 0}
+        """Folders that were looked at, and whether they stand."""
 
     def bring(self, sheets: Sequence[Sheet]) -> None:
         if not sheets:
@@ -68,15 +98,26 @@ class Bringing:
             step = self._step(sheet, spare)
             if step is not None:
                 steps.append(step)
-        hindered = make_usable(self._root, {step.row.folder for step in steps}, self._notebook)
-        with self._notebook.writing():
-            # What was owed under another name, or in another place, is owed here now.
-            self._notebook.forget(each for step in steps for each in step.earlier if not each.stamp)
-            self._notebook.put(step.row for step in steps)
-            self._notebook.own(step.row.owner for step in steps if step.row.shelf == Shelf.INBOX)
-        steps = [step for step in steps if step.row.folder not in hindered]
-        if steps or spare:
-            self._act(steps, spare)
+        # What was owed under another name, or in another place, is owed here now.
+        superseded = [each for step in steps for each in step.earlier if not each.stamp]
+        folders = {step.row.folder for step in steps}
+        hindered = make_usable(self._root, {one for one in folders if not self._is_usable(one)}, self._notebook)
+        usable = [step for step in steps if step.row.folder not in hindered]
+        if usable:
+            self._waits.intend(superseded, [step.row for step in steps])
+        elif steps:
+            owe(self._notebook, superseded, [step.row for step in steps])
+        if usable or spare:
+            before = self._times(usable, spare)
+            written = self._act(usable, spare)
+
+            def remember() -> None:
+                with self._notebook.writing():
+                    self._notebook.forget(superseded)
+                    self._notebook.put(step.row for step in steps if step.row.folder in hindered)
+                    self._remember(usable, written, spare, before)
+
+            self._waits.afterwards(remember)
 
     def _step(self, sheet: Sheet, spare: list[tuple[Row, Row]]) -> _Step | None:
         """Return what is to be done for a file; None where it stands where it should. Second ones of it are spare."""
@@ -120,7 +161,7 @@ class Bringing:
         """Return the digest of a file that stands where this one should, where it is this one: moved there by others,
         or written by one of us whose notebook is lost."""
         name = known.spot.name
-        there = read(f"{self._root}/{folder}/{name}") if stands(self._root, folder) else None
+        there = read(f"{self._root}/{folder}/{name}") if self._stands(folder) else None
         if not isinstance(there, Content) or f"{folder}/{name}" in self._taken:
             return None
         other = self._notebook.at(folder, name)
@@ -149,34 +190,56 @@ class Bringing:
             return False
         return path in owed or self._notebook.at(folder, name) is None
 
-    def _act(self, steps: Sequence[_Step], spare: Sequence[tuple[Row, Row]]) -> None:
-        before = self._times(steps, spare)
-        moved: list[_Step] = []
-        writes: list[_Step] = []
-        kept: list[_Step] = []
-        for step in steps:
-            if step.is_there:
-                kept.append(step)
-            elif step.source is not None and self._move(step.source, step.row):
-                moved.append(step)
-            else:
-                writes.append(step)
-        atomic.write_all([(f"{self._root}/{step.row.path}", step.content) for step in writes])
+    def _stands(self, folder: str) -> bool:
+        if folder not in self._standing:
+            self._standing[folder] = stands(self._root, folder)
+        return self._standing[folder]
+
+    def _is_usable(self, folder: str) -> bool:
+        return self._standing.get(folder, False) and os.access(f"{self._root}/{folder}", os.W_OK | os.X_OK)
+
+    def _act(self, steps: Sequence[_Step], spare: Sequence[tuple[Row, Row]]) -> Sequence[_Step]:
+        """Let files come into their places; return those that were written."""
+        written = [step for step in steps if not step.is_there and step.source is None]
+        moving = [step for step in steps if not step.is_there and step.source is not None]
+        if moving or spare:
+            self._waits.confirmed()
+        for step in moving:
+            if step.source is not None and not self._move(step.source, step.row):
+                written.append(step)
+        files = [(f"{self._root}/{step.row.path}", step.content) for step in written]
+        atomic.name_all(files, self._waits.confirming, self._waits.confirmed)
         for each, right in spare:
             self._put_away(each, right)
         # Targets first: after a power cut between the two a file stands in both places, and never in none.
-        sources = [step.source.folder for step in moved if step.source is not None]
-        folders = [step.row.folder for step in moved], [*sources, *(each.folder for each, _ in spare)]
-        for some in folders:
-            atomic.sync_folders(f"{self._root}/{folder}" for folder in dict.fromkeys(some))
-        with self._notebook.writing():
-            for step in (*kept, *moved):
-                self._confirm(step, step.row.digest)
-            for step in writes:
-                self._confirm(step, step.row.digest if step.source is None else digest_of(step.content))
-            self._notebook.forget(each for each, _ in spare)
-            for folder, changed in before.items():
-                self._leave_again(folder, changed)
+        sources = [step.source.folder for step in moving if step.source is not None]
+        targets = [step.row.folder for step in (*moving, *written)]
+        gone = [*sources, *(each.folder for each, _ in spare)]
+
+        def wait() -> None:
+            for some in (targets, gone):
+                atomic.sync_folders(f"{self._root}/{folder}" for folder in dict.fromkeys(some))
+
+        if gone:
+            wait()  # where something has left its place, that comes before it is remembered
+        elif targets:
+            self._waits.later(wait)
+        return written
+
+    def _remember(
+        self,
+        steps: Sequence[_Step],
+        written: Sequence[_Step],
+        spare: Sequence[tuple[Row, Row]],
+        before: Mapping[str, int],
+    ) -> None:
+        self._notebook.own(step.row.owner for step in steps if step.row.shelf == Shelf.INBOX)
+        for step in steps:
+            is_anew = step.source is not None and step in written
+            self._confirm(step, digest_of(step.content) if is_anew else step.row.digest)
+        self._notebook.forget(each for each, _ in spare)
+        for folder, changed in before.items():
+            self._leave_again(folder, changed)
 
     def _move(self, source: Row, target: Row) -> bool:
         """Move a file; False where it has just gone."""

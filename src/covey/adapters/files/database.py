@@ -34,6 +34,8 @@ class Database:
         self._forget = forget
         self._path = path
         self._is_writing = self._is_begun = False
+        self.is_held = False
+        """What is written is kept with the next `flush`."""
         try:
             self._open()
         except apsw.Error as error:
@@ -103,16 +105,32 @@ class Database:
         self._is_writing = True
         try:
             yield
-            if self._is_begun:
-                self.run("commit")
+            if not self.is_held:
+                self.flush()
         except BaseException:
-            self._forget()
-            if self._connection.in_transaction:
-                with suppress(apsw.Error):
-                    self._execute(self._sql["rollback"])
+            self.undo()
             raise
         finally:
-            self._is_writing = self._is_begun = False
+            self._is_writing = False
+
+    @property
+    def is_pending(self) -> bool:
+        """Tell whether something was written that is not kept yet."""
+        return self._is_begun
+
+    def flush(self) -> None:
+        """Keep what was written while it was held."""
+        if self._is_begun:
+            self.run("commit")
+            self._is_begun = False
+
+    def undo(self) -> None:
+        """Undo what is not kept yet."""
+        self._is_begun = False
+        self._forget()
+        if self._connection.in_transaction:
+            with suppress(apsw.Error):
+                self._execute(self._sql["rollback"])
 
     def ask(self, statement: str, *values: object) -> list[Any]:
         """Return the rows that a statement finds."""
@@ -120,7 +138,7 @@ class Database:
 
     def write(self, statement: str, values: tuple[object, ...]) -> None:
         """Run a statement that changes something."""
-        if self._is_writing and not self._is_begun:
+        if (self._is_writing or self.is_held) and not self._is_begun:
             self.run("begin")
             self._is_begun = True
         self.run(statement, values)

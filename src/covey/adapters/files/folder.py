@@ -2,18 +2,19 @@
 
 # Light to import: commands that only read come this way, and mostly find nothing new.
 
-import os
 from _thread import allocate_lock
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from typing import NamedTuple
 
 from covey import ports
+from covey.adapters.files.beside import Beside, Gate, OneByOne, OpenGate
 from covey.adapters.files.database import NOTEBOOK, inode_of
 from covey.adapters.files.freshness import Mark, are_left
 from covey.adapters.files.judging import is_usable, shown
 from covey.adapters.files.notebook import Notebook
 from covey.adapters.files.records import Aside
+from covey.adapters.files.shelves import MANIFEST
 from covey.adapters.files.standing import (
     ASIDES_AT_ONCE,
     DEEP,
@@ -24,6 +25,7 @@ from covey.adapters.files.standing import (
     registry_stamp,
 )
 from covey.core.errors import CoveyError, StoreClosed
+from covey.core.late import late
 from covey.core.layout import Layout
 from covey.core.store_url import STORE_FOLDER
 
@@ -47,8 +49,11 @@ class _Left(NamedTuple):
 class FilesFolder:
     """`Folder`. Visits are made by one thread at a time; any may ask for news meanwhile."""
 
-    def __init__(self, path: str, layout: Layout) -> None:
-        """`path` has a folder .covey."""
+    def __init__(self, path: str, layout: Layout, beside: Beside | None = None, gate: Gate | None = None) -> None:
+        """`path` has a folder .covey. Nothing is shown before the `gate` lets it. Without something that works `beside`
+        it, the calling thread does all the waiting."""
+        self._beside = beside or OneByOne()
+        self._gate = gate or OpenGate()
         self._root = path
         self._layout = layout
         self._home = f"{path}/{STORE_FOLDER}"
@@ -78,6 +83,7 @@ class FilesFolder:
             notebook = self._open()
             if left is not None and notebook.refresh() == left.changes:
                 return True
+            notebook.refresh()
             left = self._left = self._how_left(notebook)
         except (CoveyError, OSError):
             return True  # a visit says what is wrong
@@ -98,13 +104,35 @@ class FilesFolder:
         try:
             with self._using:
                 notebook = self._open()
-                notebook.refresh()
-                visit = FilesVisit(self._root, self._layout, notebook)
-                yield visit
-                visit.end()
-                self._left = self._how_left(notebook)
+                version = notebook.refresh()
+
+                def is_left() -> bool:
+                    left = self._left
+                    return left is not None and left.changes == version and self._is_as(left)
+
+                waits = self._beside, self._gate
+                visit = FilesVisit(self._root, self._layout, notebook, turn, self._manifest, *waits, is_left)
+                try:
+                    if visit.begin():
+                        self._left = None
+                    yield visit
+                    visit.end()
+                    self._left = self._how_left(notebook)
+                except BaseException:
+                    self._left = None  # nobody knows how it is left: the next one looks
+                    raise
+                finally:
+                    notebook.let_go()
+                    with suppress(CoveyError, OSError):
+                        self._beside.end()  # where the visit has failed, which is told
         finally:
-            os.close(turn)
+            turn.end()
+
+    @late
+    def _manifest(self):
+        from covey.adapters.files.manifest import OWN_LOCK, Manifest
+
+        return Manifest(f"{self._root}/{MANIFEST}", f"{self._home}/{OWN_LOCK}")
 
     def visit(self, limit_s: float) -> AbstractAsyncContextManager["ports.Visit"]:
         return self._visiting(limit_s)
@@ -143,7 +171,7 @@ class FilesFolder:
         folders = notebook.inboxes()
         return _Left(
             notebook.inode,
-            notebook.refresh(),
+            notebook.version,
             bool(folders),
             folders,
             notebook.asides()[:ASIDES_AT_ONCE],

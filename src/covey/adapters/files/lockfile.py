@@ -15,18 +15,70 @@ _LOOK_S: Final = 0.005
 _PID: Final = re.compile(rb"[0-9]{1,19}")
 _BROKEN: Final = ".broken"
 
+Mark = tuple[int, int]
+"""What tells a lock from a later one."""
 
-@contextmanager
-def locked(path: str, own: str) -> Generator[bool]:
-    """Hold the lock; False where somebody else holds it for too long. A stale one is broken. Only one of our own
-    processes may try at a time: what it finds is never a lock of ours that is in use. `own` is a path on the same file
-    system that is ours alone."""
-    mark = _take(path, own)
-    try:
-        yield mark is not None
-    finally:
-        if mark is not None:
-            _give_back(path, mark)
+
+class LockFile:
+    """The lock at a path. Only one of our own processes may try at a time: what it finds is never a lock of ours that
+    is in use."""
+
+    def __init__(self, path: str, own: str) -> None:
+        """`own` is a path on the same file system that is ours alone. What stands there becomes the lock by a second
+        name, so that it has our process id in it from the first moment on, and whoever is killed leaves none without
+        one. It stays for the next time."""
+        self._path = path
+        self._own = own
+        self._made: tuple[int, Mark] | None = None
+        """By which process it was made, and how it was left."""
+
+    @contextmanager
+    def held(self) -> Generator[bool]:
+        """Hold the lock; False where somebody else holds it for too long. A stale one is broken."""
+        mark = self._take()
+        try:
+            yield mark is not None
+        finally:
+            if mark is not None:
+                _give_back(self._path, mark)
+
+    def _take(self) -> Mark | None:
+        ends_at: float | None = None
+        while True:
+            try:
+                return self._make()
+            except FileExistsError:
+                if break_stale(self._path, self._own):
+                    continue
+                now = time.monotonic()
+                ends_at = ends_at or now + PATIENCE_S
+                if now > ends_at:
+                    return None
+                time.sleep(_LOOK_S)
+
+    def _make(self) -> Mark:
+        mark = self._prepare()
+        try:
+            os.link(self._own, self._path)
+        except FileExistsError:
+            raise
+        except OSError:  # a file system without links
+            return _written(self._path)
+        return mark
+
+    def _prepare(self) -> Mark:
+        """Let our own file say that it was made now, by this process."""
+        pid = os.getpid()
+        with suppress(OSError):
+            if self._made is not None and self._made == (pid, _mark(os.lstat(self._own))):
+                now = time.time_ns()
+                os.utime(self._own, ns=(now, now))
+                self._made = pid, _mark(os.lstat(self._own))
+                return self._made[1]
+        with suppress(FileNotFoundError):
+            os.unlink(self._own)
+        self._made = pid, _written(self._own)
+        return self._made[1]
 
 
 def is_stale(path: str) -> bool:
@@ -67,40 +119,12 @@ def break_stale(path: str, own: str) -> bool:
     return is_right
 
 
-def _mark(status: os.stat_result) -> tuple[int, int]:
+def _mark(status: os.stat_result) -> Mark:
     """Return what tells a lock from a later one."""
     return status.st_ino, status.st_mtime_ns
 
 
-def _take(path: str, own: str) -> tuple[int, int] | None:
-    ends_at = time.monotonic() + PATIENCE_S
-    while True:
-        with suppress(FileNotFoundError):
-            os.unlink(own)
-        try:
-            return _make(path, own)
-        except FileExistsError:
-            if break_stale(path, own):
-                continue
-            if time.monotonic() > ends_at:
-                return None
-            time.sleep(_LOOK_S)
-
-
-def _make(path: str, own: str) -> tuple[int, int]:
-    """Make the lock with our process id in it from the first moment on: whoever is killed leaves none without one."""
-    mark = _written(own)
-    try:
-        os.link(own, path)
-    except FileExistsError:
-        raise
-    except OSError:  # a file system without links
-        mark = _written(path)
-    os.unlink(own)
-    return mark
-
-
-def _written(path: str) -> tuple[int, int]:
+def _written(path: str) -> Mark:
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
     try:
         os.write(descriptor, b"%d\n" % os.getpid())
@@ -109,7 +133,7 @@ def _written(path: str) -> tuple[int, int]:
         os.close(descriptor)
 
 
-def _give_back(path: str, mark: tuple[int, int]) -> None:
+def _give_back(path: str, mark: Mark) -> None:
     with suppress(OSError):
         if _mark(os.lstat(path)) == mark:
             os.unlink(path)

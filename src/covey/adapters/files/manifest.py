@@ -2,15 +2,15 @@
 
 import os
 import stat
-from collections.abc import Generator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from typing import BinaryIO, Final, NamedTuple
 
-from covey.adapters.files.lockfile import locked
+from covey.adapters.files.lockfile import LockFile
 
 LOCK: Final = ".lock"
 """What is added to the name."""
 OWN_LOCK: Final = "manifest.lock"
+_FLAGS: Final = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _CHUNK: Final = 64 * 1024
 _LONGEST: Final = 1024 * 1024
 """A line that is longer is none of ours, and is not kept in memory."""
@@ -33,7 +33,7 @@ class Manifest:
     def __init__(self, path: str, own_lock: str) -> None:
         """`own_lock` is a path of ours alone, from which the lock file is made."""
         self._path = path
-        self._own_lock = own_lock
+        self._lock = LockFile(f"{path}{LOCK}", own_lock)
 
     def size(self) -> int:
         """Return how long it is; 0 where there is none."""
@@ -46,28 +46,14 @@ class Manifest:
         """Add those of the lines that do not stand after `after` already; return from where on the next ones may stand.
         None where somebody else holds the lock for too long."""
         wanted = [line.encode() for line in lines]
-        with locked(f"{self._path}{LOCK}", self._own_lock) as is_ours:
+        with self._lock.held() as is_ours:
             if not is_ours:
                 return None
-            with self._opened() as file:
-                tail = _tail(file, after, wanted)
-                if not tail.missing:
-                    return tail.after
-                text = b"\n".join([*tail.missing, b""])
-                if tail.fragment:
-                    # A torn line of ours is the beginning of the next one; any other is ended.
-                    is_begun = text.startswith(tail.fragment)
-                    text = text[len(tail.fragment) :] if is_begun else b"\n" + text
-                _write(file.fileno(), text)
-                return os.fstat(file.fileno()).st_size
-
-    @contextmanager
-    def _opened(self) -> Generator[BinaryIO]:
-        flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-        with open(self._path, "rb", buffering=0, opener=lambda path, _: os.open(path, flags, 0o600)) as file:
-            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-                raise OSError(0, "it is no regular file")
-            yield file
+            descriptor = os.open(self._path, _FLAGS, 0o600)
+            try:
+                return _append(descriptor, wanted, after)
+            finally:
+                os.close(descriptor)
 
 
 def torn_lines(path: str) -> int:
@@ -86,6 +72,25 @@ def torn_lines(path: str) -> int:
     except OSError:
         return 0
     return count
+
+
+def _append(descriptor: int, wanted: Sequence[bytes], after: int) -> int:
+    status = os.fstat(descriptor)
+    if not stat.S_ISREG(status.st_mode):
+        raise OSError(0, "it is no regular file")
+    tail = _Tail(wanted, after, b"")
+    if status.st_size != after:  # else nothing stands there
+        with open(descriptor, "rb", buffering=0, closefd=False) as file:
+            tail = _tail(file, after, wanted)
+    if not tail.missing:
+        return tail.after
+    text = b"\n".join([*tail.missing, b""])
+    if tail.fragment:
+        # A torn line of ours is the beginning of the next one; any other is ended.
+        is_begun = text.startswith(tail.fragment)
+        text = text[len(tail.fragment) :] if is_begun else b"\n" + text
+    _write(descriptor, text)
+    return status.st_size + len(text)  # where others write at the same time it ends later: then more is looked through
 
 
 def _tail(file: BinaryIO, start: int, wanted: Sequence[bytes]) -> _Tail:

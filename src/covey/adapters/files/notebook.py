@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Final
 
 from covey.adapters.files.database import IN_MEMORY, Database
 from covey.adapters.files.freshness import Mark
@@ -9,11 +10,15 @@ from covey.adapters.files.records import Aside, Row, Sort
 from covey.core.ids import MessageId
 from covey.core.names import AgentName
 
+_MESSAGES: Final = 256
+_ROWS: Final = 64
+"""How many messages are kept in mind, and with how many files at most."""
+
 
 class _Memory:
     """What a connection keeps in mind, so that a look where nothing has changed asks for nothing."""
 
-    __slots__ = ("asides", "folders", "marks", "owed", "owners", "rows")
+    __slots__ = ("agents", "asides", "folders", "marks", "messages", "names", "owed", "owners", "rows")
 
     def __init__(self, notebook: "Notebook") -> None:
         ask = notebook.ask
@@ -24,6 +29,11 @@ class _Memory:
         self.owed: dict[tuple[str, str], Row] = {(one[0], one[1]): Row(*one) for one in ask("owed")}
         self.rows: dict[str, dict[str, Row]] = {}
         """Of the inboxes that were asked for."""
+        self.messages: dict[str, Sequence[Row]] = {}
+        """Everything of the messages that were asked for lately."""
+        self.agents: dict[str, str] = dict(ask("names"))
+        """By what others call them."""
+        self.names = {agent: name for name, agent in self.agents.items()}
 
 
 class Notebook:
@@ -36,6 +46,7 @@ class Notebook:
         self._database = Database(path, self._forget_all)
         self.ask = self._database.ask
         self.writing = self._database.writing
+        self.flush = self._database.flush
         self.close = self._database.close
 
     @classmethod
@@ -55,6 +66,22 @@ class Notebook:
     def inode(self) -> int:
         """Which file it is."""
         return self._database.inode
+
+    def hold(self) -> None:
+        """Keep what is written from now on only with the next `flush`, so that it costs once."""
+        self._database.is_held = True
+
+    def let_go(self) -> None:
+        """End that; what was not kept is undone."""
+        if self._database.is_held:
+            self._database.is_held = False
+            if self._database.is_pending:
+                self._database.undo()
+
+    @property
+    def version(self) -> int:
+        """A number that tells whether others have written, as it was at the last `refresh`."""
+        return self._version
 
     def refresh(self) -> int:
         """Forget what is kept in mind where another process has written since; return a number that tells."""
@@ -77,7 +104,8 @@ class Notebook:
         return dict(kept[folder])
 
     def at(self, folder: str, name: str) -> Row | None:
-        return next(iter(self._rows("at", folder, name)), None)
+        kept = self._kept.rows.get(folder)
+        return kept.get(name) if kept is not None else next(iter(self._rows("at", folder, name)), None)
 
     def owed(self) -> Sequence[Row]:
         return list(self._kept.owed.values())
@@ -86,9 +114,20 @@ class Notebook:
         return self._rows("by_id", file_id)
 
     def by_message(self, message_id: str) -> Sequence[Row]:
-        return self._rows("by_message", message_id)
+        kept = self._kept.messages
+        found = kept.get(message_id)
+        if found is None:
+            found = self._rows("by_message", message_id)
+            if len(kept) >= _MESSAGES:
+                kept.clear()
+            if len(found) <= _ROWS:
+                kept[message_id] = found
+        return found
 
     def of_agent(self, message_id: str, agent: str) -> Sequence[Row]:
+        kept = self._kept.messages.get(message_id)
+        if kept is not None:
+            return [each for each in kept if each.agent == agent]
         return self._rows("of_agent", message_id, agent)
 
     def messages(self, after: str, limit: int) -> Sequence[MessageId]:
@@ -101,6 +140,7 @@ class Notebook:
         kept = self._kept
         for each in rows:
             self._database.write("put", tuple(each))
+            kept.messages.clear()
             if each.folder in kept.rows:
                 kept.rows[each.folder][each.name] = each
             if each.stamp:
@@ -112,6 +152,7 @@ class Notebook:
         kept = self._kept
         for each in rows:
             self._database.write("forget", (each.folder, each.name))
+            kept.messages.clear()
             kept.owed.pop((each.folder, each.name), None)
             if each.folder in kept.rows:
                 kept.rows[each.folder].pop(each.name, None)
@@ -172,20 +213,19 @@ class Notebook:
                 self._kept.owners.add(name)
 
     def agent_called(self, name: str) -> AgentName | None:
-        try:
-            found = self.ask("called", name)
-        except UnicodeEncodeError:
-            return None  # half of a character: no name that was ever remembered
-        return AgentName(found[0][0]) if found else None
+        found = self._kept.agents.get(name)
+        return AgentName(found) if found is not None else None
 
     def name_of(self, agent: str) -> str | None:
-        found = self.ask("name_of", agent)
-        return found[0][0] if found else None
+        return self._kept.names.get(agent)
 
     def call(self, agent: str, name: str) -> None:
         with self.writing():
             self._database.write("uncall", (agent,))
             self._database.write("call", (name, agent))
+        kept = self._kept
+        kept.agents = {other: one for other, one in kept.agents.items() if one != agent} | {name: agent}
+        kept.names = {one: other for other, one in kept.agents.items()}
 
     def mark(self, name: str) -> str:
         """Return a mark; "" where it was never set."""

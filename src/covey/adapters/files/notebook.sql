@@ -132,13 +132,9 @@ select name from owners
 -- One more.
 insert or ignore into owners values (?)
 
--- name: called
--- The agent of a foreign name.
-select agent from names where name = ?
-
--- name: name_of
--- The foreign name of an agent.
-select name from names where agent = ?
+-- name: names
+-- What agents are called by others.
+select name, agent from names
 
 -- name: call
 -- The foreign name of an agent; it has one at a time.

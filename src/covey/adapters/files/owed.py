@@ -3,7 +3,7 @@ them, or their folder can't be used."""
 
 import os
 import stat
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from contextlib import suppress
 
 from covey.adapters.files import atomic
@@ -21,6 +21,7 @@ from covey.adapters.files.judging import (
 )
 from covey.adapters.files.notebook import Notebook
 from covey.adapters.files.records import Aside, Row
+from covey.core.layout import Shelf
 
 
 def recover(root: str, notebook: Notebook) -> None:
@@ -41,6 +42,14 @@ def forget_elsewhere(root: str, notebook: Notebook, row: Row) -> None:
         for other in others
         if (other.folder, other.name) != (row.folder, row.name) and not is_file(f"{root}/{other.path}")
     )
+
+
+def owe(notebook: Notebook, superseded: Sequence[Row], owed: Sequence[Row]) -> None:
+    """Remember what is to come where, in the place of what was to come elsewhere."""
+    with notebook.writing():
+        notebook.forget(superseded)
+        notebook.put(owed)
+        notebook.own(row.owner for row in owed if row.shelf == Shelf.INBOX)
 
 
 def make_usable(root: str, folders: Collection[str], notebook: Notebook) -> set[str]:

@@ -1,8 +1,6 @@
 """What the operating system complains of in a shared folder, in Covey's words."""
 
 import errno
-from collections.abc import Generator
-from contextlib import contextmanager
 from typing import Final
 
 from covey.core.errors import StoreFull, StoreReadOnly, Unavailable
@@ -11,15 +9,23 @@ _NO_ROOM: Final = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _NO_RIGHT: Final = (errno.EROFS, errno.EACCES, errno.EPERM)
 
 
-@contextmanager
-def explained(path: str) -> Generator[None]:
+class explained:  # noqa: N801 - it reads as a function does; one made of a generator would cost several times as much
     """Say what is wrong where files under `path` can't be used."""
-    try:
-        yield
-    except OSError as error:
+
+    __slots__ = ("_path",)
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+
+    def __enter__(self) -> None:
+        return
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        if not isinstance(error, OSError):
+            return
         reason = error.strerror or str(error)
         if error.errno in _NO_ROOM:
-            raise StoreFull(path) from error
+            raise StoreFull(self._path) from error
         if error.errno in _NO_RIGHT:
-            raise StoreReadOnly(path, reason) from error
-        raise Unavailable(f"{path} can't be used: {reason}", path=path, reason=reason) from error
+            raise StoreReadOnly(self._path, reason) from error
+        raise Unavailable(f"{self._path} can't be used: {reason}", path=self._path, reason=reason) from error

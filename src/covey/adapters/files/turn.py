@@ -1,24 +1,66 @@
-"""Turns: one visitor at a time, among all threads and processes."""
+"""Turns: one visitor at a time, among all threads and processes, and what the one who has the turn is about to do."""
 
 import fcntl
 import os
 from _thread import allocate_lock, start_new_thread  # threading would cost a short-lived process a millisecond
+from typing import Final
+from zlib import crc32
 
 from covey.core.errors import StoreBusy
 
+_CHUNK: Final = 4096
 
-def take_turn(path: str, limit_s: float) -> int:
-    """Return a descriptor; closing it ends the turn. StoreBusy after so many seconds."""
+
+class Turn:
+    """A turn that was taken. What is written down in it outlives a visitor that is killed, and is found by the next
+    one: a single write, where a database would need several."""
+
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor = descriptor
+        self._is_written = False
+
+    def write(self, intent: bytes) -> None:
+        """Write down what is about to be done, on one line, in the place of what was written before."""
+        self._is_written = True
+        text = memoryview(b"%08x%s\n" % (crc32(intent), intent))
+        place = 0
+        while place < len(text):
+            place += os.pwrite(self._descriptor, text[place:], place)
+
+    def read(self) -> bytes | None:
+        """Return what was written down, unless it was cleared since, or its writer did not come to the end of it."""
+        if os.pread(self._descriptor, 1, 0) in (b"", b"\n"):
+            return None
+        text = b""
+        while b"\n" not in text and (chunk := os.pread(self._descriptor, _CHUNK, len(text))):
+            text += chunk
+        line, end, _ = text.partition(b"\n")
+        is_whole = bool(end) and line[:8] == b"%08x" % crc32(line[8:])
+        self._is_written = True
+        return line[8:] if is_whole else None
+
+    def clear(self) -> None:
+        """It was done."""
+        if self._is_written:
+            os.pwrite(self._descriptor, b"\n", 0)
+            self._is_written = False
+
+    def end(self) -> None:
+        os.close(self._descriptor)
+
+
+def take_turn(path: str, limit_s: float) -> Turn:
+    """Wait for the turn. StoreBusy after so many seconds."""
     descriptor = _open(path)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         os.close(descriptor)
-        return _wait(path, limit_s)
+        return Turn(_wait(path, limit_s))
     except BaseException:
         os.close(descriptor)
         raise
-    return descriptor
+    return Turn(descriptor)
 
 
 def _wait(path: str, limit_s: float) -> int:

@@ -1,20 +1,23 @@
 """A visit to the folder, in the calling thread: nothing here ever suspends."""
 
+import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from covey.adapters.files import atomic
+from covey.adapters.files.beside import Beside, Gate
 from covey.adapters.files.bringing import Bringing
 from covey.adapters.files.freshness import mark_after, time_of
 from covey.adapters.files.judging import Content, Fault, aside_stamp, digest_of, is_file, read, stamp_of, stands
 from covey.adapters.files.looking import Looking
-from covey.adapters.files.manifest import OWN_LOCK, Manifest
+from covey.adapters.files.manifest import Manifest
 from covey.adapters.files.notebook import Notebook
-from covey.adapters.files.owed import forget_elsewhere
+from covey.adapters.files.owed import forget_elsewhere, owe
 from covey.adapters.files.records import Aside, Row, row
 from covey.adapters.files.registry import Registry
-from covey.adapters.files.shelves import HOME, MANIFEST, folder_of, suffix_of
+from covey.adapters.files.shelves import MANIFEST, folder_of, suffix_of
 from covey.adapters.files.standing import (
+    DEEP,
     MANIFEST_POSITION,
     MANIFEST_SIZE,
     POSITION,
@@ -22,6 +25,8 @@ from covey.adapters.files.standing import (
     registry_stamp,
 )
 from covey.adapters.files.trouble import explained
+from covey.adapters.files.turn import Turn
+from covey.core.compact import to_json
 from covey.core.ids import MessageId
 from covey.core.json import Json
 from covey.core.layout import Known, Layout, Spot
@@ -33,12 +38,30 @@ from covey.ports.folder import Sheet, Sighting
 class FilesVisit:
     """`Visit` for whoever has the turn."""
 
-    def __init__(self, root: str, layout: Layout, notebook: Notebook) -> None:
+    def __init__(
+        self,
+        root: str,
+        layout: Layout,
+        notebook: Notebook,
+        turn: Turn,
+        manifest: Manifest,
+        beside: Beside,
+        gate: Gate,
+        is_left: Callable[[], bool],
+    ) -> None:
+        """`is_left` tells whether nothing in the folder has changed."""
         self._root = root
         self._layout = layout
         self._notebook = notebook
-        self._looking = Looking(root, layout, notebook)
-        self._manifest = Manifest(f"{root}/{MANIFEST}", f"{root}/{HOME}/{OWN_LOCK}")
+        self._turn = turn
+        self._beside = beside
+        self._gate = gate
+        self._later: Callable[[], None] | None = None
+        self._remember: Callable[[], None] | None = None
+        self._is_left = is_left
+        self._is_quiet = False
+        self._looked: Looking | None = None
+        self._manifest = manifest
         self._registry_told: str | None = None
         self._marks: dict[str, str] = {}
         """Written down at the end: what is not is done again, to the same end."""
@@ -58,6 +81,12 @@ class FilesVisit:
         return self._manifest_position
 
     async def look(self, limit: int) -> Sighting:
+        self._settle()
+        if self._looked is None and self._is_left():
+            self._is_quiet = True
+            self._notebook.hold()  # nothing is told that others have to know before this is over
+            return Sighting([], [], None, [])
+        self._notebook.let_go()
         with explained(self._root):
             sighting = self._looking.look(limit)
             if self._layout is Layout.MAILBOX:
@@ -68,11 +97,13 @@ class FilesVisit:
         return sighting
 
     async def note(self, known: Sequence[Known], digests: Mapping[Spot, str]) -> None:
+        self._settle()
         with explained(self._root), self._notebook.writing():
             for each in known:
                 self._note(each, digests.get(each.spot))
 
     async def set_aside(self, spot: Spot, digest: str, problem: str) -> None:
+        self._settle()
         folder = folder_of(self._layout, spot)
         del digest  # the stamp tells as much, and need not read the file
         with explained(self._root):
@@ -82,17 +113,23 @@ class FilesVisit:
         self._looking.settled(folder, spot.name)
 
     async def bring(self, sheets: Sequence[Sheet]) -> None:
+        self._settle()
         with explained(self._root):
-            is_open = self._looking.is_open
+            is_open = self._looked is not None and self._looked.is_open
             told = [each for sheet in sheets for each in self._rows(sheet.known)] if is_open else ()
-            self._looking.leave()
-            Bringing(self._root, self._layout, self._notebook).bring(sheets)
+            if self._looked is not None:
+                self._looked.leave()
+            Bringing(
+                self._root, self._layout, self._notebook, self, is_quiet=self._looked is None and self._is_quiet
+            ).bring(sheets)
         for each in told:
             self._looking.settled(each.folder, each.name)
 
     async def discard(self, known: Sequence[Known]) -> None:
+        self._settle()
         rows = [each for one in known for each in self._rows(one)]
         with explained(self._root):
+            self.confirmed()
             for each in rows:
                 if each.stamp and is_file(f"{self._root}/{each.path}"):
                     os.unlink(f"{self._root}/{each.path}")
@@ -103,12 +140,15 @@ class FilesVisit:
             self._looking.settled(each.folder, each.name)
 
     async def known(self, file_id: str) -> Sequence[Known]:
+        self._settle()
         return [each.known for each in self._notebook.by_id(file_id)]
 
     async def copies(self, message_id: MessageId) -> Sequence[Known]:
+        self._settle()
         return [each.known for each in self._notebook.by_message(message_id)]
 
     async def messages(self, after: str, limit: int) -> Sequence[MessageId]:
+        self._settle()
         return self._notebook.messages(after, limit)
 
     async def agent_called(self, name: str) -> AgentName | None:
@@ -128,6 +168,7 @@ class FilesVisit:
     async def append(self, lines: Sequence[tuple[int, str]], position: int) -> bool:
         size = self._manifest_size
         if lines:
+            self.confirmed()
             with explained(f"{self._root}/{MANIFEST}"):
                 after = self._manifest.append([line for _, line in lines], size)
             if after is None:
@@ -141,9 +182,12 @@ class FilesVisit:
         return self._entries() if self._layout is Layout.MAILBOX else {}
 
     async def register(self, entries: Mapping[str, Mapping[str, Json]]) -> None:
+        self._settle()
         if self._layout is not Layout.MAILBOX or not entries:
             return
-        self._looking.leave()
+        self.confirmed()
+        if self._looked is not None:
+            self._looked.leave()
         before, changed = registry_stamp(self._root), time_of(self._root)
         Registry(self._root).put(entries)
         if before in (self._notebook.mark(REGISTRY_STAMP), self._registry_told):
@@ -153,14 +197,82 @@ class FilesVisit:
         if mark is not None and mark.mtime == changed:
             self._notebook.leave_again("", mark_after(mark, time_of(self._root)))
 
+    def begin(self) -> bool:
+        """See to what one that was killed was about to do; tell whether there was one."""
+        written = self._turn.read()
+        if written is not None:
+            try:
+                superseded, owed = ([Row(*each) for each in rows] for rows in json.loads(written))
+            except (ValueError, TypeError):  # it was of another version: then everything is looked at
+                self._notebook.put_marks({DEEP: ""})
+            else:
+                owe(self._notebook, superseded, owed)
+        self._turn.clear()
+        return written is not None
+
     def end(self) -> None:
         """Write down how everything is left. It is not called where a visit fails: then all is told again."""
+        with explained(self._root):
+            if self._later is None:
+                self._write_down()
+                return
+            self._gate.end()
+            # What changes the folder is done by now: it would have to wait for the disk. This has not to.
+            self._beside.begin(self._write_down)
+            try:
+                self._wait_now()
+            finally:
+                self._beside.end()
+
+    def _write_down(self) -> None:
         with self._notebook.writing():
-            self._looking.leave()
-            self._notebook.own(self._looking.owners)
+            self._settle()
+            if self._looked is not None:
+                self._looked.leave()
+                self._notebook.own(self._looked.owners)
             if self._registry_told is not None:
                 self._marks[REGISTRY_STAMP] = self._registry_told
             self._notebook.put_marks(self._marks)
+        self._notebook.flush()
+        self._turn.clear()
+        self._gate.tell()
+
+    # What those who bring files wait for.
+
+    def intend(self, superseded: Sequence[Row], owed: Sequence[Row]) -> None:
+        self._notebook.flush()
+        self._turn.write(to_json([superseded, owed]).encode())
+
+    def confirming(self) -> None:
+        self._gate.begin()
+
+    def confirmed(self) -> None:
+        self._gate.end()
+
+    def afterwards(self, remember: Callable[[], None]) -> None:
+        self._settle()
+        self._remember = remember
+
+    def _settle(self) -> None:
+        """Remember what was brought. It is put off until somebody asks, or the disk has to be waited for anyway."""
+        remember, self._remember = self._remember, None
+        if remember is not None:
+            remember()
+
+    def later(self, wait: Callable[[], None]) -> None:
+        self._wait_now()
+        self._later = wait
+
+    def _wait_now(self) -> None:
+        wait, self._later = self._later, None
+        if wait is not None:
+            wait()
+
+    @property
+    def _looking(self) -> Looking:
+        if self._looked is None:
+            self._looked = Looking(self._root, self._layout, self._notebook)
+        return self._looked
 
     def _entries(self) -> Mapping[str, Json]:
         return Registry(self._root).entries()

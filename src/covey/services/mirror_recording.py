@@ -1,0 +1,94 @@
+"""Recording: a transaction that remembers what it was told to file."""
+
+from covey.core.delivery import Delivery
+from covey.core.event import Event
+from covey.core.ids import DeliveryId, MessageId
+from covey.core.message import Message
+from covey.core.names import Scope
+from covey.ports.journal import Journal
+from covey.ports.ledger import Deliveries, Messages
+from covey.ports.store import Transaction
+from covey.services.mirror_standing import Filed
+
+
+class Record:
+    """What one operation has written."""
+
+    def __init__(self) -> None:
+        self.events: list[Event] = []
+        self.messages: dict[MessageId, Message] = {}
+        """Those that are new, and not swept."""
+        self.deliveries: dict[MessageId, dict[DeliveryId, Delivery]] = {}
+
+    def filed(self, message_id: MessageId) -> Filed | None:
+        """Return a message with all its deliveries; None where there may be more of it."""
+        message = self.messages.get(message_id)
+        return None if message is None else Filed(message, tuple(self.deliveries.get(message_id, {}).values()))
+
+    def put(self, delivery: Delivery) -> None:
+        self.deliveries.setdefault(delivery.message_id, {})[delivery.id] = delivery
+
+
+class RecordingTransaction:
+    """A transaction over another one. What it does not know it leaves to that."""
+
+    def __init__(self, tx: Transaction, record: Record) -> None:
+        self._tx = tx
+        self.ring = tx.ring
+        self.agents = tx.agents
+        self.sessions = tx.sessions
+        self.journal = _Journal(tx.journal, record)
+        self.messages = _Messages(tx.messages, record)
+        self.deliveries = _Deliveries(tx.deliveries, record)
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self._tx, name)
+
+
+class _Journal:
+    def __init__(self, journal: Journal, record: Record) -> None:
+        self._journal = journal
+        self._record = record
+
+    async def append(self, event: Event) -> None:
+        await self._journal.append(event)
+        self._record.events.append(event)
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self._journal, name)
+
+
+class _Messages:
+    def __init__(self, messages: Messages, record: Record) -> None:
+        self._messages = messages
+        self._record = record
+
+    async def add(self, message: Message, document: str, *, is_swept: bool = False) -> None:
+        await self._messages.add(message, document, is_swept=is_swept)
+        if not is_swept:
+            self._record.messages[message.id] = message
+
+    async def sweep(self, scope: Scope) -> int:
+        self._record.messages.clear()
+        return await self._messages.sweep(scope)
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self._messages, name)
+
+
+class _Deliveries:
+    def __init__(self, deliveries: Deliveries, record: Record) -> None:
+        self._deliveries = deliveries
+        self._record = record
+
+    async def place(self, delivery: Delivery) -> Delivery:
+        placed = await self._deliveries.place(delivery)
+        self._record.put(placed)
+        return placed
+
+    async def put(self, delivery: Delivery) -> None:
+        await self._deliveries.put(delivery)
+        self._record.put(delivery)
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self._deliveries, name)

@@ -1,0 +1,120 @@
+"""Turns: what the one who has it is about to do is found by the next one, whatever became of it."""
+
+from pathlib import Path
+
+import pytest
+
+from covey.adapters.files.folder import FilesFolder
+from covey.adapters.files.turn import Turn, take_turn
+from covey.core.layout import Shelf
+from covey.ports.folder import Left, Sheet, Sighting, Visit
+from tests.adapters.files.desk import ALL, Desk, content
+
+LIMIT_S = 10.0
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> str:
+    return str(tmp_path / "mirror.lock")
+
+
+def left_by(path: str, *intents: bytes) -> Turn:
+    """Return the turn after one in which this was written, and not cleared."""
+    turn = take_turn(path, LIMIT_S)
+    for intent in intents:
+        turn.write(intent)
+    turn.end()
+    return take_turn(path, LIMIT_S)
+
+
+@pytest.mark.parametrize("size", [1, 100, 4087, 4088, 4096, 100_000])
+def test_what_was_written_down_is_there_for_the_next_one(path: str, size: int) -> None:
+    turn = left_by(path, b"x" * 200_000, b"y" * size)
+    assert turn.read() == b"y" * size
+    turn.end()
+
+
+def test_what_was_done_is_cleared(path: str) -> None:
+    turn = left_by(path, b"something")
+    assert turn.read() == b"something"
+    turn.clear()
+    assert turn.read() is None
+    turn.end()
+    turn = take_turn(path, LIMIT_S)
+    assert turn.read() is None
+    turn.end()
+
+
+def test_where_nothing_was_written_down_there_is_nothing(path: str) -> None:
+    turn = take_turn(path, LIMIT_S)
+    assert turn.read() is None
+    turn.clear()
+    assert Path(path).read_bytes() == b""
+    turn.end()
+
+
+@pytest.mark.parametrize("written", [1, 8, 9, 4096])
+def test_what_its_writer_did_not_come_to_the_end_of_counts_for_nothing(path: str, written: int) -> None:
+    """Nothing was done of it then."""
+    left_by(path, b"old" * 3000).end()
+    whole = Path(path).read_bytes()
+    left_by(path, b"new" * 3000).end()
+    Path(path).write_bytes(Path(path).read_bytes()[:written] + whole[written:])
+    turn = take_turn(path, LIMIT_S)
+    assert turn.read() is None
+    turn.end()
+
+
+class Killed(BaseException):
+    """The process dies here."""
+
+
+def dies_after_bringing(desk: Desk, *sheets: Sheet) -> None:
+    """Bring files as another process, which dies before anything is remembered of them."""
+    ours, desk.folder = desk.folder, FilesFolder(str(desk.root), desk.layout)
+
+    async def run(visit: Visit) -> None:
+        await visit.look(ALL)
+        await visit.bring(sheets)
+        raise Killed
+
+    with pytest.raises(Killed):
+        desk.during(run)
+    desk.close()
+    desk.folder = ours
+
+
+def test_the_file_of_one_that_was_killed_is_known_as_ours(desk: Desk) -> None:
+    desk.bring(desk.sheet(1))
+    dies_after_bringing(desk, desk.sheet(2))
+    assert desk.look() == Sighting([], [], None, [])
+    desk.bring(desk.sheet(2))
+    assert sorted(desk.files().values()) == [content(1), content(2)]
+
+
+def test_the_file_of_one_that_was_killed_is_found_where_others_moved_it(desk: Desk) -> None:
+    desk.bring(desk.sheet(1))
+    dies_after_bringing(desk, desk.sheet(2))
+    desk.move(desk.spot(2), desk.spot(2, Shelf.ARCHIVE))
+    assert desk.look().left == [Left(desk.known(2), desk.spot(2, Shelf.ARCHIVE))]
+    desk.bring(desk.sheet(2))
+    assert len(desk.files()) == 2
+
+
+def test_the_file_of_one_that_was_killed_comes_back_where_it_is_gone(desk: Desk) -> None:
+    dies_after_bringing(desk, desk.sheet(1), desk.sheet(2))
+    desk.path(desk.spot(2)).unlink()
+    assert desk.look().left == [Left(desk.known(2), None)]
+    desk.bring(desk.sheet(2))
+    assert sorted(desk.files().values()) == [content(1), content(2)]
+    assert desk.look().left == []
+
+
+def test_what_another_version_wrote_down_makes_everything_be_looked_at(desk: Desk) -> None:
+    desk.bring(desk.sheet(1))
+    desk.settle()
+    turn = take_turn(str(desk.root / ".covey" / "mirror.lock"), LIMIT_S)
+    turn.write(b'{"strange": 1}')
+    turn.end()
+    desk.put(desk.spot(2, Shelf.ARCHIVE), content(2))
+    assert [arrived.content for arrived in desk.look().arrived] == [content(2)]
