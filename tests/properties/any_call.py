@@ -34,6 +34,7 @@ SERVICES: Final = (
 
 WHOLE: Final = (
     "audit",
+    "bridge",
     "channels",
     "exports",
     "imports",
@@ -46,9 +47,9 @@ WHOLE: Final = (
 )
 """Refused to an agent's token as a whole."""
 
-OTHERS: Final = ("attachments", "clock", "lately", "launching", "narrowed_to", "upkeep", "waiting")
-"""Not called: contents of files go by their hash, time, hints and bells are nobody's, upkeep is the space's own, and
-what watches over children is the process's."""
+OTHERS: Final = ("attachments", "clock", "lately", "launching", "narrowed_to", "upkeep", "vouched", "waiting")
+"""Not called: contents of files go by their hash, time, hints and bells are nobody's, upkeep is the space's own, what
+watches over children is the process's, and who acts by the credentials of a store is no secret to who has them."""
 
 WITHIN: Final = frozenset({Act, Transaction})
 """What a method takes that other services use within their transactions; no surface can call it."""

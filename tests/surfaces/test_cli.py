@@ -96,7 +96,7 @@ def test_a_text_comes_from_stdin_and_a_file_goes_along(
         (["receipt", "nope"], USAGE, "<unix milliseconds>-<uuid>"),
         (["receipt", "1794738090871-b745006e-89e8-4bc5-807f-9da2869a073b"], NOT_FOUND, "covey search WORD"),
         (["inbox", "coder", "--state", "lost"], USAGE, "invalid choice"),
-        (["agents", "--store", "redis:x"], USAGE, "use memory:, sqlite:PATH or files:PATH"),
+        (["agents", "--store", "redis:x"], USAGE, "use memory:, sqlite:PATH, files:PATH or nats://"),
         (["agents", "--store", "sqlite:/proc/nowhere/covey.db"], UNAVAILABLE, "can't be used"),
     ],
 )

@@ -27,8 +27,8 @@ def is_running(folder: Folder) -> bool:
 
 
 def supervisor_in(folder: Folder) -> int:
-    """Return the process in the background that watches over a child."""
-    lines = folder.run(["ps", "-eww", "-o", "pid=,args="]).out.splitlines()
+    """Return the process in the background that watches over a child. Its environment says where, and no word of it."""
+    lines = folder.run(["ps", "axeww", "-o", "pid=,args="]).out.splitlines()
     (found,) = [line for line in lines if f"{folder.path}/" in line and "--supervise" in line]
     return int(found.split()[0])
 

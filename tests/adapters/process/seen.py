@@ -34,12 +34,13 @@ def house_of(program: int) -> int:
 
 
 def children(pid: int) -> list[int]:
-    """Return the children of a process, zombies too."""
+    """Return the children of a process, zombies too; not those that Python keeps for workers of contracts."""
     found: list[int] = []
     for place in Path("/proc").iterdir():
         if place.name.isdecimal():
             try:
-                found += [int(place.name)] if parent(int(place.name)) == pid else []
+                if parent(int(place.name)) == pid and b"multiprocessing." not in (place / "cmdline").read_bytes():
+                    found.append(int(place.name))
             except OSError:
                 continue
     return found

@@ -120,7 +120,7 @@ def test_only_what_was_named_is_mended(patient: Patient) -> None:
         (["--only"], "expected one argument"),
         (["--cure"], "unrecognized arguments"),
         (["--salvage", "new.db"], "not allowed with"),
-        (["--store", "redis:x"], "use memory:, sqlite:PATH or files:PATH"),
+        (["--store", "redis:x"], "use memory:, sqlite:PATH, files:PATH or nats://"),
         (["--store", "sqlite:"], "name a file"),
     ],
 )
