@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 from threading import get_ident
 from typing import Final
@@ -47,7 +48,9 @@ class DoorbellBell:
 
     def _wake(self) -> None:
         if self._waiter is not None and not self._waiter.done():
-            self._waiter.set_result(None)
+            # A signal may come between the look and this: asyncio.run cancels in its handler, between any two steps.
+            with suppress(asyncio.InvalidStateError):
+                self._waiter.set_result(None)
 
 
 class Ear:

@@ -134,10 +134,12 @@ class Inbox:
             items = await looking.peek_inbox(self._inbox, None, self._after, 1, reader=reader)
             return items[0] if items else None
 
-        item = await self._services.waiting.until(
-            [inbox_topic(self._inbox)], look, seconds(timeout, "timeout"), looks_first=not self._is_awaited
-        )
-        self._is_awaited = looks > 1
+        waiting, topics, limit = self._services.waiting, [inbox_topic(self._inbox)], seconds(timeout, "timeout")
+        if self._is_awaited and limit > 0:
+            item, self._is_awaited = await waiting.expected(topics, look, limit)
+        else:
+            item = await waiting.until(topics, look, limit)
+            self._is_awaited = looks > 1
         if item is None:
             return None
         self._after = item.delivery.seq
