@@ -8,6 +8,7 @@ from covey.adapters.sqlite.access import on_one_cursor
 from covey.adapters.sqlite.integrity import integrity_check
 from covey.adapters.sqlite.pages import SqlitePages
 from covey.adapters.sqlite.store import SqliteStore
+from covey.adapters.sqlite.turnstile import Turnstile
 from covey.core.drive import finish
 from covey.core.wire import encode
 from covey.ports.store import Transaction
@@ -40,6 +41,19 @@ def test_the_file_becomes_smaller_in_steps(tmp_path: Path) -> None:
     finish(store.close())
     assert finish(pages.size()) < full / 5
     assert not integrity_check(path)
+
+
+def test_pages_wait_for_another_time_where_somebody_keeps_the_turn(tmp_path: Path) -> None:
+    path = tmp_path / "covey.db"
+    store = SqliteStore(path)
+    finish(store.commit(fill))
+    finish(store.commit(empty))
+    turnstile = Turnstile(str(path))
+    turnstile.enter(None)
+    assert not finish(SqlitePages(path, limit_s=0.05).give_back(100))
+    turnstile.close()
+    assert finish(SqlitePages(path).give_back(100))
+    finish(store.close())
 
 
 def test_a_file_that_cannot_give_back_uses_its_pages_again(tmp_path: Path) -> None:

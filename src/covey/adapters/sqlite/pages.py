@@ -9,6 +9,7 @@ from covey.adapters.sqlite.connection import absolute, connect
 from covey.adapters.sqlite.statements import statements
 from covey.adapters.sqlite.trouble import BUSY_LIMIT_S, raise_explained
 from covey.adapters.sqlite.turnstile import Turnstile
+from covey.core.errors import StoreBusy
 
 _SQL = statements("pages")
 _STORE = statements("store")
@@ -17,8 +18,9 @@ _STORE = statements("store")
 class SqlitePages:
     """For one thread; never suspends."""
 
-    def __init__(self, path: str | os.PathLike[str]) -> None:
+    def __init__(self, path: str | os.PathLike[str], limit_s: float = BUSY_LIMIT_S) -> None:
         self._path = absolute(path)
+        self._limit_s = limit_s
 
     async def size(self) -> int:
         return _size(self._path) + _size(f"{self._path}-wal")
@@ -37,17 +39,20 @@ class SqlitePages:
             connection.close()
 
     def _give_back(self, connection: apsw.Connection, limit: int) -> bool:
-        """Tell whether there is more; a file that can't give back stays as it is, and its pages are used again."""
+        """Tell whether there is more; a file that can't give back stays as it is, and its pages are used again. So does
+        one whose turn does not come: it is not worth failing for what was done before."""
         execute = on_one_cursor(connection)
         if execute(_SQL["free"]).get == 0 or execute(_SQL["manner"]).get == 0:
             return False
         turnstile = Turnstile(self._path)
         try:
-            turnstile.enter(BUSY_LIMIT_S)
+            turnstile.enter(self._limit_s)
             execute(_STORE["begin"])
             # Each row that it returns is a page.
             list(execute(f"{_SQL['give_back']}({int(limit)})"))
             execute(_STORE["commit"])
+        except StoreBusy:
+            return False
         finally:
             turnstile.close()
         return execute(_SQL["free"]).get > 0
