@@ -111,10 +111,10 @@ class Asks:
     async def _outcome(self, ticket: Ticket, actor: Identity) -> Outcome:
         """Return how the ask ended. The answer, or the notice of trouble, has then been given to the asker: its
         delivery is settled, so that it does not arrive a second time in the inbox."""
-        if settled_outcome(ticket) in (None, OutcomeKind.DELIVERED_NO_REPLY):
-            return Outcome(OutcomeKind.DELIVERED_NO_REPLY, ticket, reason=NOT_YET)
-        # Light: whoever loses it to a power cut is shown the answer once more, and has lost all it made of it, too.
-        answer = await self._store.commit(lambda tx: self._give(tx, ticket, actor), is_light=True)
+        answer = None
+        if settled_outcome(ticket) is not None:
+            # Light: whoever loses it to a power cut is shown the answer once more, and has lost all it made of it, too.
+            answer = await self._store.commit(lambda tx: self._give(tx, ticket, actor), is_light=True)
         return await self._given(ticket, answer, actor)
 
     async def _end(self, ticket_id: TicketId, actor: Identity) -> Outcome | None:
@@ -140,9 +140,9 @@ class Asks:
         return answer
 
     async def _given(self, ticket: Ticket, answer: Message | None, actor: Identity) -> Outcome:
-        kind = settled_outcome(ticket)
-        if kind is None or kind is OutcomeKind.DELIVERED_NO_REPLY:
-            return Outcome(OutcomeKind.DELIVERED_NO_REPLY, ticket, reason=NOT_YET)
+        kind = settled_outcome(ticket) or OutcomeKind.DELIVERED_NO_REPLY
+        if kind is OutcomeKind.DELIVERED_NO_REPLY:
+            return Outcome(kind, ticket, reason=NOT_YET)
         if answer is not None:
             self._lately.shown(actor.session, [(answer.sender.agent, answer.id)])
         return Outcome(kind, ticket, answer, reason=await self._reason(ticket) if answer is None else "")
