@@ -4,6 +4,8 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable, Coroutine
 from pathlib import Path
+from statistics import median
+from typing import Final
 
 import covey
 from bench.figures import Row, ms
@@ -13,6 +15,8 @@ from covey.core.names import OPERATOR, AgentName
 from covey.core.negotiation import REPLY_SKIP
 from covey.core.storm import Limit
 from covey.surfaces.python.member import Member
+
+TURNS: Final = 15
 
 Work = Callable[[Member, Member, int], Coroutine[None, None, None]]
 End = Callable[[Member, Member], Awaitable[None]]
@@ -91,16 +95,18 @@ async def measured(url: str, work: Work, end: End, talks: int, lanes: int, lengt
 
 
 def negotiation(folder: Path, talks: int) -> Row:
-    """Four rounds a talk: the last of five would let the pair rest."""
+    """Four rounds a talk: the last of five would let the pair rest. The three take turns, several times, and the median
+    of each counts: what a disk takes changes from one second to the next."""
     figures: dict[str, float] = {}
+    kinds = (("sends", two_sends, nothing), ("by hand", by_hand, nothing), ("round", rounds, end))
     for name, lanes in (("alone", 1), ("together", 16)):
-        for what, work, last in (
-            ("sends", two_sends, nothing),
-            ("by hand", by_hand, nothing),
-            ("round", rounds, end),
-        ):
-            url = f"sqlite:{folder}/{name}-{what.replace(' ', '-')}/covey.db"
-            figures[f"{name} {what}"] = asyncio.run(measured(url, work, last, max(1, talks // lanes), lanes, 4))
+        seen: dict[str, list[float]] = {what: [] for what, _, _ in kinds}
+        for turn in range(TURNS):
+            for what, work, last in kinds:
+                url = f"sqlite:{folder}/{name}-{what.replace(' ', '-')}-{turn}/covey.db"
+                taken = asyncio.run(measured(url, work, last, max(1, talks // lanes // TURNS), lanes, 4))
+                seen[what].append(taken)
+        figures |= {f"{name} {what}": median(taken) for what, taken in seen.items()}
     ratios = {name: figures[f"{name} round"] / figures[f"{name} by hand"] for name in ("alone", "together")}
     bare = {name: figures[f"{name} round"] / figures[f"{name} sends"] for name in ("alone", "together")}
     return Row(

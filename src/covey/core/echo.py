@@ -61,7 +61,11 @@ def talk_key(sender: AgentName, recipients: Collection[AgentName]) -> str:
 def gist(parts: tuple[Part, ...]) -> str:
     """Return what a message says, in a form that can be kept and compared: its data, files and numbers exactly, its
     words as a set without courtesies, case, punctuation and emoji."""
-    text = unicodedata.normalize("NFKC", text_of(parts)[:MAX_CHARS]).casefold().replace("’", "'")
+    text = text_of(parts)[:MAX_CHARS]
+    if text.isascii():
+        text = text.lower()
+    else:
+        text = unicodedata.normalize("NFKC", text).casefold().replace("’", "'")
     words = _WORDS.findall(text)
     # Words with numbers in them stand for values: two batches are not the same because their texts are.
     marks = [word for word in words if not word.isalpha() and _DIGIT.search(word)]
@@ -90,7 +94,9 @@ def is_alike(one: str, other: str) -> bool:
 def spoken(talk: Talk, sender: AgentName, said: str, now: datetime, *, is_due: bool = False) -> tuple[Talk, bool]:
     """Return the talk after a message, and whether the message belongs in it. It does not where its sender and somebody
     else have said nothing new for some rounds, and this says nothing new either; what is due does always."""
-    if not is_empty(said) and not any(is_alike(said, earlier) for earlier in talk.said):
+    marks = said[:_MARKS]  # most differ in them already
+    alike = [earlier for earlier in talk.said if earlier.startswith(marks) and is_alike(said, earlier)]
+    if not alike and not is_empty(said):
         return Talk(talk.key, {}, (said, *talk.said)[:KEPT_GISTS]), True
     if not is_due and _is_echo(talk, sender):
         return stopped(talk, now), False

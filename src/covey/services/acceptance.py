@@ -58,7 +58,7 @@ class Acceptance:
             await check_not_paused(act.tx, sender.name)
         if answered is not None:
             await check_decision(act, message, answered)
-        debts = await debts_of(act, message) if answered is not None else ()
+        debts = await debts_of(act, message) if answered is not None and answered.expects_reply else ()
         is_reply = answered is not None and message.trace == answered.trace
         deliveries: list[Delivery] = []
         tickets: list[Ticket] = []

@@ -76,17 +76,18 @@ async def weigh(act: Act, weighed: Weighed, desk: Desk) -> CoveyError | None:
         return None
     limits = await limits_of(act.tx)
     after = grown(before, message.depth, act.now, spawns=weighed.spawns)
-    over = None if weighed.is_due or weighed.is_to_people else excess(before, after, limits, act.now)
+    agents, is_due, is_to_people = weighed.agents, weighed.is_due, weighed.is_to_people
+    over = None if is_due or is_to_people else excess(before, after, limits, act.now)
     if over is not None:
         error = TreeExhausted(message.root, over.limit, over.counted, over.allowed)
-        await stop_storm(act, message, weighed.agents, error, desk)
+        await stop_storm(act, message, agents, error, desk)
         return error
-    if message.kind in _SAID and not weighed.is_to_people:
-        known = find_talk(before.talks, talk_key(message.sender.agent, weighed.agents))
-        talk, is_heard = spoken(known, message.sender.agent, gist(message.parts), act.now, is_due=weighed.is_due)
+    if message.kind in _SAID and not is_to_people:
+        known = find_talk(before.talks, talk_key(message.sender.agent, agents))
+        talk, is_heard = spoken(known, message.sender.agent, gist(message.parts), act.now, is_due=is_due)
         if not is_heard:
-            echo = EchoStorm(message.root, message.sender.agent, weighed.agents, sum(known.stale.values()))
-            await stop_storm(act, message, weighed.agents, echo, desk)
+            echo = EchoStorm(message.root, message.sender.agent, agents, sum(known.stale.values()))
+            await stop_storm(act, message, agents, echo, desk)
             return echo
         after = after._replace(talks=with_talk(before.talks, talk))
     await act.tx.trees.put(_going_on(act, after, limits))

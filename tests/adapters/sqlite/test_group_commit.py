@@ -52,6 +52,44 @@ async def test_what_waits_together_is_one_transaction(path: Path) -> None:
     assert [set(topics) for topics in rung] == [{"topic-0", "topic-1", "topic-2"}]
 
 
+async def test_what_is_light_and_alone_is_done_at_once(path: Path) -> None:
+    async with closing(GroupCommit(path)) as store:
+        with pytest.raises(StopIteration) as done:
+            store.commit(register("a"), is_light=True).send(None)
+        assert done.value.value == "a"
+        assert await store.read(names) == ["a"]
+
+
+async def test_what_is_light_and_comes_with_another_shares_a_transaction(path: Path) -> None:
+    rung: list[Collection[Topic]] = []
+    async with closing(GroupCommit(path, ring=rung.append)) as store:
+        for turn in range(2):
+            light = (store.commit(register(f"a{turn}{n}", f"topic-{n}"), is_light=True) for n in range(4))
+            assert await asyncio.gather(*light) == [f"a{turn}{n}" for n in range(4)]
+    assert [set(topics) for topics in rung] == [{"topic-0"}, {"topic-1", "topic-2", "topic-3"}] * 2
+
+
+async def test_what_is_light_waits_for_its_turn_like_everything(path: Path) -> None:
+    async with closing(GroupCommit(path)) as store:
+        with held(path):
+            committed = asyncio.ensure_future(store.commit(register("a"), is_light=True))
+            await asyncio.sleep(0)
+            assert not committed.done()
+        async with asyncio.timeout(LIMIT_S):
+            assert await committed == "a"
+
+
+async def test_what_is_light_and_fails_harms_nobody(path: Path) -> None:
+    async with closing(GroupCommit(path)) as store:
+        await store.commit(register("a"), is_light=True)
+        await asyncio.sleep(0)
+        with pytest.raises(ValueError, match="b"):
+            await store.commit(register_and_fail("b"), is_light=True)
+        await asyncio.sleep(0)
+        await store.commit(register("c"), is_light=True)
+        assert await store.read(names) == ["a", "c"]
+
+
 async def test_a_long_operation_leaves_the_event_loop_free(path: Path) -> None:
     async with closing(GroupCommit(path)) as store:
         started, may_end = threading.Event(), threading.Event()

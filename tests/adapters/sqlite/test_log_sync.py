@@ -70,7 +70,7 @@ async def test_what_is_light_does_not_wait_for_the_disk_but_with_others_it_does(
         monkeypatch.setattr(log_sync.os, "fdatasync", syncs.append)
         assert await store.commit(operation, is_light=True) == "done"
         assert len(syncs) == 0
-        await asyncio.gather(store.commit(operation, is_light=True), store.commit(operation))
+        await asyncio.gather(store.commit(operation), store.commit(operation, is_light=True))
         assert len(syncs) == 1
 
 

@@ -109,7 +109,8 @@ def test_processes_that_write_without_pause_get_like_shares(tmp_path: Path) -> N
         for writer in writers:
             writer.say("go")
         shares = Counter({n: int(writer.line()) for n, writer in enumerate(writers)})
-    assert min(shares.values()) * 3 > max(shares.values()), shares
+    # Without the turnstile it is one to thousands. How alike they are is the scheduler's doing.
+    assert min(shares.values()) * 10 > max(shares.values()), shares
 
 
 def test_a_store_does_not_go_along_through_fork(tmp_path: Path) -> None:

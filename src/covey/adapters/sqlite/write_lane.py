@@ -15,6 +15,7 @@ from typing import Any, TypeVar, cast
 
 from covey.adapters.sqlite.errands import Errand, Errands, Loop
 from covey.adapters.sqlite.lane import MAX_BATCH, MAX_WAITING, Waiting, settle
+from covey.adapters.sqlite.operations import Job
 from covey.adapters.sqlite.writer import Writer
 from covey.core.errors import StoreBusy, StoreClosed
 
@@ -41,6 +42,8 @@ class WriteLane:
         """How often it has changed."""
         self._is_starting = False
         self._is_busy = False
+        self._has_been_quick = False
+        """Something was done at once in this turn of the loop."""
         self._is_closing = False
         self._watch: asyncio.TimerHandle | None = None
         self._idle: asyncio.Future[None] | None = None
@@ -57,6 +60,10 @@ class WriteLane:
             loop = asyncio.get_running_loop()
             if loop is not self._loop:
                 self._move_to(loop)
+        if is_light and not is_long and (done := self._at_once(operation, loop)) is not None:
+            if done.error is not None:
+                raise done.error
+            return cast(T, done.value)
         waiting = Waiting(operation, loop)
         waiting.is_long = is_long
         waiting.is_light = is_light
@@ -100,6 +107,7 @@ class WriteLane:
             self._batch = ()
             self._moves += 1
         self._is_starting = False
+        self._has_been_quick = False
         self._watch = None
         self._loop = loop
         self._thread = get_ident()
@@ -107,6 +115,21 @@ class WriteLane:
             # The other loop ended in the middle of a batch and will not hear of its end. Errands are done in their
             # order: when this one is done, that is over.
             self._errands.run(Errand(self._writer.abandon, loop, self._finished, _nothing))
+
+    def _at_once(self, operation: Callable[[Any], Awaitable[object]], loop: Loop) -> Job | None:
+        """Do what is light without a turn of the loop before and after, if nothing is under way. Only the first in each
+        turn: those that come along with it share a batch."""
+        if self._has_been_quick or self._is_busy or self._queue or not self._writer.begin_at_once():
+            return None
+        self._has_been_quick = True
+        loop.call_soon(self._be_quick_again)
+        job = Job(operation)
+        self._writer.run((job,))
+        self._writer.commit(is_light=True)
+        return job
+
+    def _be_quick_again(self) -> None:
+        self._has_been_quick = False
 
     def _start(self) -> None:
         """Begin a batch, if one waits and none is under way."""
