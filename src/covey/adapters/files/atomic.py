@@ -75,11 +75,27 @@ def make_folders(root: str, *names: str) -> str:
 def sync_folders(folders: Iterable[str]) -> None:
     """See to it that the names in the folders outlive a power cut; each once."""
     for folder in dict.fromkeys(folders):
-        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-        try:
-            _sync(descriptor)
-        finally:
-            os.close(descriptor)
+        _sync_and_close(_open_folder(folder))
+
+
+class FolderSync:
+    """Folders that are to be synchronised in a while, where the wait is to begin without a delay then."""
+
+    def __init__(self, folders: Iterable[str]) -> None:
+        self._folders = list(dict.fromkeys(folders))
+        self._first = -1
+
+    def prepare(self) -> None:
+        """Do what can be done before the wait; `wait` is called then in any case."""
+        if self._folders:
+            self._first = _open_folder(self._folders.pop(0))
+
+    def wait(self) -> None:
+        """Return when they are on the disk."""
+        if self._first >= 0:
+            descriptor, self._first = self._first, -1
+            _sync_and_close(descriptor)
+        sync_folders(self._folders)
 
 
 def is_temporary(name: str) -> bool:
@@ -188,6 +204,17 @@ class _Unfinished:
 
 def _nothing() -> None:
     """Stand in where nothing has to be waited for."""
+
+
+def _open_folder(folder: str) -> int:
+    return os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+
+
+def _sync_and_close(descriptor: int) -> None:
+    try:
+        _sync(descriptor)
+    finally:
+        os.close(descriptor)
 
 
 def _sync(descriptor: int) -> None:

@@ -66,7 +66,7 @@ class Waits(Protocol):
         """Return when what is to be shown is durable in the ledger."""
         ...
 
-    def later(self, wait: Callable[[], None]) -> None:
+    def later(self, wait: atomic.FolderSync) -> None:
         """Wait for the disk before the visit ends."""
         ...
 
@@ -216,14 +216,11 @@ class Bringing:
         targets = [step.row.folder for step in (*moving, *written)]
         gone = [*sources, *(each.folder for each, _ in spare)]
 
-        def wait() -> None:
+        if gone:  # where something has left its place, that comes before it is remembered
             for some in (targets, gone):
                 atomic.sync_folders(f"{self._root}/{folder}" for folder in dict.fromkeys(some))
-
-        if gone:
-            wait()  # where something has left its place, that comes before it is remembered
         elif targets:
-            self._waits.later(wait)
+            self._waits.later(atomic.FolderSync(f"{self._root}/{folder}" for folder in targets))
         return written
 
     def _remember(

@@ -56,7 +56,7 @@ class FilesVisit:
         self._turn = turn
         self._beside = beside
         self._gate = gate
-        self._later: Callable[[], None] | None = None
+        self._later: atomic.FolderSync | None = None
         self._remember: Callable[[], None] | None = None
         self._is_left = is_left
         self._is_quiet = False
@@ -217,6 +217,7 @@ class FilesVisit:
                 self._write_down()
                 return
             self._gate.end()
+            self._later.prepare()
             # What changes the folder is done by now: it would have to wait for the disk. This has not to.
             self._beside.begin(self._write_down)
             try:
@@ -259,14 +260,14 @@ class FilesVisit:
         if remember is not None:
             remember()
 
-    def later(self, wait: Callable[[], None]) -> None:
+    def later(self, wait: atomic.FolderSync) -> None:
         self._wait_now()
         self._later = wait
 
     def _wait_now(self) -> None:
         wait, self._later = self._later, None
         if wait is not None:
-            wait()
+            wait.wait()
 
     @property
     def _looking(self) -> Looking:

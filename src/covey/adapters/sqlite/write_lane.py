@@ -44,6 +44,8 @@ class WriteLane:
         self._is_busy = False
         self._has_been_quick = False
         """Something was done at once in this turn of the loop."""
+        self._is_crowded = False
+        """The last batch was more than one."""
         self._is_closing = False
         self._watch: asyncio.TimerHandle | None = None
         self._idle: asyncio.Future[None] | None = None
@@ -117,9 +119,11 @@ class WriteLane:
             self._errands.run(Errand(self._writer.abandon, loop, self._finished, _nothing))
 
     def _at_once(self, operation: Callable[[Any], Awaitable[object]], loop: Loop) -> Job | None:
-        """Do what is light without a turn of the loop before and after, if nothing is under way. Only the first in each
-        turn: those that come along with it share a batch."""
-        if self._has_been_quick or self._is_busy or self._queue or not self._writer.begin_at_once():
+        """Do what is light without a turn of the loop before and after, if nothing is under way. Only the first in a
+        turn, and none where the last ones came together: those share a batch."""
+        if self._has_been_quick or self._is_crowded or self._is_busy or self._queue:
+            return None
+        if not self._writer.begin_at_once():
             return None
         self._has_been_quick = True
         loop.call_soon(self._be_quick_again)
@@ -142,6 +146,7 @@ class WriteLane:
             self._send(partial(self._take_turn, self._moves))
             return
         self._batch = self._take()
+        self._is_crowded = len(self._batch) > 1
         if any(waiting.is_long for waiting in self._batch):
             self._send(self._run_and_commit)
             return
