@@ -36,8 +36,9 @@ lint: $(STAMP) ## check format, lint, types and imports
 	$(BIN)/basedpyright
 	$(BIN)/lint-imports
 
-# Three for two cores: many tests wait for other processes.
+# Three for two cores: many tests wait for other processes. What kills them is let alone with one other.
 WORKERS := $(shell $(PYTHON) -c 'import os; print(max(2, 3 * (os.cpu_count() or 2) // 2))')
+CHAOS_WORKERS := 2
 
 # Clients from npm that tests run. Where they can't be installed, these tests are skipped; in CI that is a failure.
 NODE := $(VENV)/node
@@ -54,7 +55,7 @@ test: compile $(NODE)/.installed ## run the tests
 check: lint test ## lint, then test
 
 chaos: compile ## kill processes at random and look for losses
-	$(BIN)/python -m pytest -m chaos tests/chaos -s $(ARGS)
+	$(BIN)/python -m pytest -m chaos tests/chaos -n $(CHAOS_WORKERS) -v -rP --show-capture=stdout $(ARGS)
 
 bench: compile ## measure
 	$(BIN)/python -m bench $(ARGS)
