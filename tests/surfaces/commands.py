@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, Self
 
 LIMIT_S = 20.0
 
-_HEAR_INTERRUPTS = """\
+HEAR_INTERRUPTS = """\
 import os, signal, sys
 signal.signal(signal.SIGINT, signal.SIG_DFL)
 os.execv(sys.argv[1], sys.argv[1:])"""
@@ -71,7 +71,7 @@ class Started:
 
     def __init__(self, command: Sequence[str], folder: Path, environment: dict[str, str]) -> None:
         self.process = subprocess.Popen(
-            [sys.executable, "-c", _HEAR_INTERRUPTS, *command],
+            [sys.executable, "-c", HEAR_INTERRUPTS, *command],
             cwd=folder,
             env=environment,
             stdin=subprocess.DEVNULL,
