@@ -3,7 +3,8 @@
 import asyncio
 import os
 import sys
-from collections.abc import AsyncGenerator
+import threading
+from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -14,11 +15,12 @@ from covey import Card, Member, Space
 from covey.core.channel import console
 from covey.core.errors import Invalid, ProgramNotExecutable, ProgramNotFound
 from covey.core.names import AgentName
-from covey.core.run import RunState
+from covey.core.run import RunId, RunState
 from covey.ports.runs import RunFilter
 from covey.services.spawning import RunResult
 from covey.services.upkeep import Tended
 from covey.surfaces.python.spawned import Spawned
+from covey.surfaces.spawn.folders import RunFolders
 
 LIMIT_S = 20.0
 
@@ -236,6 +238,37 @@ async def test_a_session_is_a_program_for_each_message(tmp_path: Path) -> None:
         await child.stop()
         assert child.state is RunState.STOPPED
         await cleared(child, tmp_path)
+
+
+async def test_a_spawn_that_is_cancelled_while_its_folder_is_made_leaves_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun, go_on, made = threading.Event(), threading.Event(), threading.Event()
+    make = RunFolders.make
+
+    def slowly(folders: RunFolders, run_id: RunId, files: Mapping[str, bytes], cwd: str | None) -> None:
+        begun.set()
+        go_on.wait(LIMIT_S)
+        try:
+            make(folders, run_id, files, cwd)
+        finally:
+            made.set()
+
+    monkeypatch.setattr(RunFolders, "make", slowly)
+    async with opened(tmp_path) as space:
+        lead = await lead_in(space, "true")
+        (tmp_path / "plan.txt").write_text("a plan")
+        spawning = asyncio.ensure_future(lead.spawn("Go", attachments=[str(tmp_path / "plan.txt")]))
+        assert await asyncio.to_thread(begun.wait, LIMIT_S)
+        for _ in range(2):  # the second time while it is taken back, or would be
+            spawning.cancel()
+            await asyncio.wait({spawning}, timeout=0.1)
+        go_on.set()
+        await asyncio.wait({spawning})
+        assert spawning.cancelled()
+        assert await asyncio.to_thread(made.wait, LIMIT_S)
+        assert [*(tmp_path / ".covey" / "runs").iterdir()] == []
+        assert [*await space.services.runs.find(RunFilter(has_ended=False))] == []
 
 
 async def test_a_spawn_that_is_cancelled_leaves_nothing(tmp_path: Path) -> None:

@@ -3,7 +3,8 @@
 import asyncio
 import logging
 from collections.abc import Callable, Coroutine
-from typing import Any
+from contextlib import suppress
+from typing import Any, ParamSpec
 
 from covey.core.errors import LauncherUnavailable
 from covey.core.run import Run, RunId
@@ -19,6 +20,8 @@ from covey.surfaces.spawn.programs import start_program
 from covey.surfaces.spawn.watch import Launched, Watch
 from covey.surfaces.work.progress import report
 from covey.wiring import everywhere, launcher
+
+P = ParamSpec("P")
 
 Tell = Callable[[RunId, str], None]
 """Takes what a child says of its progress."""
@@ -51,7 +54,7 @@ class Supervisor:
         content = self._services.attachments.content
         files = {part.name: await content(part) for part in harmless_names(child.files)}
         if files:
-            await asyncio.to_thread(self._folders.make, child.run.id, files, child.cwd)
+            await _to_its_end(self._folders.make, child.run.id, files, child.cwd)
         else:  # three empty folders are made in less time than it takes to go to a thread and back
             self._folders.make(child.run.id, files, child.cwd)
 
@@ -160,4 +163,18 @@ async def _stand_for(watching: asyncio.Task[None]) -> None:
     except asyncio.CancelledError:
         watching.cancel()
         await asyncio.wait({watching})
+        raise
+
+
+async def _to_its_end(do: Callable[P, None], *args: P.args, **named: P.kwargs) -> None:
+    """Do something on a thread. Who is cancelled meanwhile waits for it all the same: a thread goes on, and what it
+    does must not come after what takes it back."""
+    doing = asyncio.ensure_future(asyncio.to_thread(do, *args, **named))
+    try:
+        await asyncio.shield(doing)
+    except asyncio.CancelledError:
+        while not doing.done():
+            with suppress(asyncio.CancelledError):
+                await asyncio.wait({doing})
+        doing.exception()  # nobody asks for it any more
         raise
