@@ -211,6 +211,32 @@ async def test_waiting_on_for_an_earlier_answer_is_a_wait_too(world: World) -> N
 
 
 @pytest.mark.requirement("storm.cycle")
+async def test_who_is_cancelled_waits_no_longer(world: World) -> None:
+    alice, bob = await world.join("alice", "bob")
+    async with Asking(world) as asking:
+        asked = await asking.begin(alice, "bob")
+        assert await is_refused(world, bob, bob.ask("alice", "?", timeout=LONG))
+        asked.cancel()
+        await asyncio.wait({asked})
+        assert not await is_refused(world, bob, bob.ask("alice", "?", timeout=LONG))
+        (owed,) = await bob.owed()
+        resumed = asyncio.create_task(alice.resume(owed.id, timeout=LONG))
+        await world.services.waiting.until([JOURNAL_TOPIC], lambda: _waits(world, alice), LIMIT_S)
+        resumed.cancel()
+        await asyncio.wait({resumed})
+        said = asyncio.create_task(alice.say(str(bob.session.key), "?", timeout=LONG))
+        await world.services.waiting.until([JOURNAL_TOPIC], lambda: _waits(world, alice), LIMIT_S)
+        said.cancel()
+        await asyncio.wait({said})
+        assert not await _waits(world, alice)
+
+
+async def _waits(world: World, member: Member) -> bool | None:
+    """Tell whether somebody is known to wait."""
+    return any(edge.is_wait and edge.waiter == member.name for edge in await world.services.waits.graph()) or None
+
+
+@pytest.mark.requirement("storm.cycle")
 async def test_of_two_who_ask_each_other_at_once_one_is_refused(world: World) -> None:
     for n in range(10):
         alice, bob = await world.join(f"alice{n}", f"bob{n}")

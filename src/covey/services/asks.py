@@ -1,11 +1,12 @@
 """Asks: a question with a durable ticket; how it ends is a value, and it can be taken up again by the ticket."""
 
+from contextlib import suppress
 from typing import Final
 
 from covey.core.address import EVERYONE
 from covey.core.delivery import WAITING, Delivery, Move
 from covey.core.draft import Draft
-from covey.core.errors import Invalid, NotYours, SessionUnknown
+from covey.core.errors import CoveyError, Invalid, NotYours, SessionUnknown
 from covey.core.identity import Identity
 from covey.core.ids import TicketId, inbox_topic, message_topic, session_inbox, ticket_id, ticket_message
 from covey.core.message import Kind, Message
@@ -62,9 +63,13 @@ class Asks:
         # that listening costs nothing from the second round on. What else ends an ask is seen at the next look.
         async with self._waiting.listen([inbox_topic(session_inbox(actor.session))]) as bell:
             ticket, is_delivered = await self._post(draft, actor, policy, answered)
-            ended = None if is_delivered else await self._end(ticket, actor)
-            if ended is None:
-                ended = await self._waiting.after(bell, lambda: self._end(ticket, actor), timeout)
+            try:
+                ended = None if is_delivered else await self._end(ticket, actor)
+                if ended is None:
+                    ended = await self._waiting.after(bell, lambda: self._end(ticket, actor), timeout)
+            except BaseException as error:
+                await self._give_up(ticket, actor, error)
+                raise
         return ended or await self._outcome(await self._ticket(ticket), actor)
 
     async def _post(
@@ -94,8 +99,19 @@ class Asks:
 
     async def _await(self, ticket: TicketId, actor: Identity, timeout: float, heeds_questions: bool) -> Outcome:
         topics = [message_topic(ticket_message(ticket))]
-        settled = await self._waiting.until(topics, lambda: self._look(ticket, heeds_questions), timeout)
+        try:
+            settled = await self._waiting.until(topics, lambda: self._look(ticket, heeds_questions), timeout)
+        except BaseException as error:
+            await self._give_up(ticket, actor, error)
+            raise
         return await self._outcome(settled or await self._ticket(ticket), actor)
+
+    async def _give_up(self, ticket: TicketId, actor: Identity, error: BaseException) -> None:
+        """Write down that somebody was cancelled, and waits no longer: others would go on to reckon with it. Where that
+        can't be, the wait runs out by itself."""
+        if not isinstance(error, GeneratorExit):  # after which nothing may be awaited
+            with suppress(CoveyError):
+                await self._waits.end(ticket, actor)
 
     async def _ticket(self, ticket: TicketId) -> Ticket:
         async def operation(tx: Transaction) -> Ticket:

@@ -176,8 +176,8 @@ class Waits:
         await self._store.commit(operation)
 
     async def end(self, what: Awaited, actor: Identity) -> None:
-        """Write down that somebody does not wait any more."""
-        await self._store.commit(lambda tx: tx.waits.remove(actor.agent, what))
+        """Write down that somebody does not wait any more. Light: a power cut ends waits as well."""
+        await self._store.commit(lambda tx: tx.waits.remove(actor.agent, what), is_light=True)
 
     async def graph(self) -> Sequence[Edge]:
         """Return who needs whom: who waits, and besides who is owed an answer or a task without waiting for it. The
