@@ -115,6 +115,6 @@ def negotiation(folder: Path, talks: int) -> Row:
         f"{ms(figures['together round'])} ({ms(figures['together by hand'])}, {ms(figures['together sends'])})",
         f"{ratios['alone']:.2f} ×; {ratios['together']:.2f} × two sends that are waited for; {bare['alone']:.2f} ×; "
         f"{bare['together']:.2f} × two that nobody waits for",
-        "at most 2 ×",
+        "at most 2 × for one pair",
         figures,
     )
