@@ -36,7 +36,7 @@ lint: $(STAMP) ## check format, lint, types and imports
 	$(BIN)/basedpyright
 	$(BIN)/lint-imports
 
-# Three for two cores: many tests wait for other processes. What kills them is let alone with one other.
+# Three for two cores: many tests wait for other processes. Those that kill them need more room.
 WORKERS := $(shell $(PYTHON) -c 'import os; print(max(2, 3 * (os.cpu_count() or 2) // 2))')
 CHAOS_WORKERS := 2
 

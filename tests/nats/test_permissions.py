@@ -30,7 +30,7 @@ from covey.surfaces.cli.exits import DONE, INTERRUPTED, REFUSED, UNAVAILABLE, US
 from covey.surfaces.cli.main import main
 from tests.nats.kept import until_kept
 from tests.nats.servers import NatsServer, one_node
-from tests.surfaces.commands import Folder, Said
+from tests.surfaces.commands import HEAR_INTERRUPTS, Folder, Said
 
 TEAM = SpaceName("team")
 
@@ -326,9 +326,12 @@ PAYLOAD = {
 async def test_a_member_with_an_agents_key_is_of_grade_token(
     guarded: NatsServer, keys: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    await make_log(guarded, keys)
+    url = f"nats://{guarded.address}/team?cache={tmp_path}"
+    monkeypatch.setenv("COVEY_NATS_NKEY", str(keys / "operator.nk"))
+    async with covey.open(f"{url}/operator") as space:  # who owns it makes its tables
+        await space.agents()
     monkeypatch.setenv("COVEY_NATS_NKEY", str(keys / "coder.nk"))
-    async with covey.open(f"nats://{guarded.address}/team?cache={tmp_path}") as space:
+    async with covey.open(f"{url}/coder") as space:
         me = await space.join("coder")
         assert me.identity.grade is Grade.TOKEN
         with pytest.raises(CoveyError):
@@ -340,7 +343,8 @@ async def test_the_bridge_runs_until_it_is_interrupted(tmp_path: Path) -> None:
         store = f"nats://{server.address}/team?cache={tmp_path / 'cache'}"
         joined = Folder(tmp_path).covey("--store", store, "join", "coder", "--json").json["session"]
         process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-c", _HEARS_INTERRUPTS, "--store", store, "nats", "bridge", "--json"),
+            *(sys.executable, "-c", HEAR_INTERRUPTS, sys.executable, "-m", "covey"),
+            *("--store", store, "nats", "bridge", "--json"),
             stdout=asyncio.subprocess.PIPE,
         )
         assert process.stdout is not None
@@ -353,12 +357,3 @@ async def test_the_bridge_runs_until_it_is_interrupted(tmp_path: Path) -> None:
         await client.close()
     assert set(json.loads(line)) == {"id"}
     assert process.returncode == INTERRUPTED
-
-
-_HEARS_INTERRUPTS = """\
-import signal, sys
-signal.signal(signal.SIGINT, signal.default_int_handler)
-from covey.surfaces.cli.process import run
-sys.argv[0] = "covey"
-sys.exit(run())"""
-"""Where the tests run in the background, interrupts are ignored, and who is started inherits that."""

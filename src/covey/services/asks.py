@@ -1,12 +1,11 @@
 """Asks: a question with a durable ticket; how it ends is a value, and it can be taken up again by the ticket."""
 
-from contextlib import suppress
 from typing import Final
 
 from covey.core.address import EVERYONE
 from covey.core.delivery import WAITING, Delivery, Move
 from covey.core.draft import Draft
-from covey.core.errors import CoveyError, Invalid, NotYours, SessionUnknown
+from covey.core.errors import Invalid, NotYours, SessionUnknown
 from covey.core.identity import Identity
 from covey.core.ids import TicketId, inbox_topic, message_topic, session_inbox, ticket_id, ticket_message
 from covey.core.message import Kind, Message
@@ -21,7 +20,7 @@ from covey.services.mail import Mail
 from covey.services.notices import is_notice_of
 from covey.services.recipients import SendPolicy
 from covey.services.waiting import Waiting
-from covey.services.waits import Waits
+from covey.services.waits import Waits, give_up
 
 KNOWN_AFTER: Final = 1.0
 """Seconds. A look that takes no longer is not written down as a wait."""
@@ -68,7 +67,7 @@ class Asks:
                 if ended is None:
                     ended = await self._waiting.after(bell, lambda: self._end(ticket, actor), timeout)
             except BaseException as error:
-                await self._give_up(ticket, actor, error)
+                await give_up(self._waits, ticket, actor, error)
                 raise
         return ended or await self._outcome(await self._ticket(ticket), actor)
 
@@ -102,16 +101,9 @@ class Asks:
         try:
             settled = await self._waiting.until(topics, lambda: self._look(ticket, heeds_questions), timeout)
         except BaseException as error:
-            await self._give_up(ticket, actor, error)
+            await give_up(self._waits, ticket, actor, error)
             raise
         return await self._outcome(settled or await self._ticket(ticket), actor)
-
-    async def _give_up(self, ticket: TicketId, actor: Identity, error: BaseException) -> None:
-        """Write down that somebody was cancelled, and waits no longer: others would go on to reckon with it. Where that
-        can't be, the wait runs out by itself."""
-        if not isinstance(error, GeneratorExit):  # after which nothing may be awaited
-            with suppress(CoveyError):
-                await self._waits.end(ticket, actor)
 
     async def _ticket(self, ticket: TicketId) -> Ticket:
         async def operation(tx: Transaction) -> Ticket:

@@ -44,7 +44,7 @@ from covey.services.spawn_steps import Walk
 from covey.services.supervision import Supervision
 from covey.services.task_moves import Desk
 from covey.services.waiting import Waiting
-from covey.services.waits import Waits
+from covey.services.waits import Waits, give_up
 from covey.services.warning import warn
 
 STOP_SECONDS = 15.0
@@ -152,7 +152,11 @@ class Spawning:
         if timeout > KNOWN_AFTER and not answers_meanwhile and await look() is None:
             await self._waits.begin(run.ticket, actor, timeout)
         topics = [message_topic(run.request), run_topic(run.id)]
-        found = await self._waiting.until(topics, look, timeout, RUN_PACE)
+        try:
+            found = await self._waiting.until(topics, look, timeout, RUN_PACE)
+        except BaseException as error:
+            await give_up(self._waits, run.ticket, actor, error)
+            raise
         return None if found is None else await self._result_of(found, actor)
 
     async def stop(self, run_id: RunId, actor: Identity, why: str = "", timeout: float = STOP_SECONDS) -> Run:

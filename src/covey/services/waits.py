@@ -6,10 +6,11 @@ the result of a child is for its own session to give.
 """
 
 from collections.abc import Sequence
+from contextlib import suppress
 from datetime import datetime, timedelta
 
 from covey.core.address import AddressKind
-from covey.core.errors import WaitCircle
+from covey.core.errors import CoveyError, WaitCircle
 from covey.core.identity import Identity
 from covey.core.ids import MessageId, SessionId, TicketId, ticket_message
 from covey.core.message import Kind, Message
@@ -199,6 +200,14 @@ class Waits:
             return sorted(known, key=lambda edge: (edge.since, edge.what))
 
         return await self._store.read(operation, is_long=True)
+
+
+async def give_up(waits: Waits, what: Awaited, actor: Identity, error: BaseException) -> None:
+    """Write down that somebody was cancelled, and waits no longer: others would go on to reckon with it. Where that
+    can't be, the wait runs out by itself."""
+    if not isinstance(error, GeneratorExit):  # after which nothing may be awaited
+        with suppress(CoveyError):
+            await waits.end(what, actor)
 
 
 def _edge(ticket: Ticket, wait: Wait | None) -> Edge:

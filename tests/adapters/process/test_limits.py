@@ -22,7 +22,7 @@ def bytes_read() -> int:
     return int(fields["rchar"])
 
 
-async def test_a_flood_is_counted_and_cut_and_the_owner_stays_awake(
+async def test_a_flood_is_counted_and_cut_and_its_owner_does_not_read_it(
     open_launcher: OpenLauncher, tmp_path: Path
 ) -> None:
     program = a_script(tmp_path, f"yes 'all work and no play' | head -c {FLOOD}; echo; echo end")

@@ -99,7 +99,7 @@ def test_one_that_gave_up_does_not_take_the_turn_later(tmp_path: Path) -> None:
         turnstile.close()
 
 
-def test_processes_that_write_without_pause_get_like_shares(tmp_path: Path) -> None:
+def test_no_process_starves_where_others_write_without_pause(tmp_path: Path) -> None:
     path = tmp_path / "covey.db"
     make_store(path)
     with ExitStack() as stack:

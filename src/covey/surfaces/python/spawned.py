@@ -1,6 +1,5 @@
 """A child that this program has started: its key and id, its result, and its end."""
 
-import asyncio
 from collections.abc import Awaitable, Callable, Collection
 from pathlib import Path
 from typing import Literal, TypedDict, Unpack, cast
@@ -88,12 +87,7 @@ class Spawned:
         Who waits counts as one who answers nobody: what a child asks it then is refused as a circle, unless it is asked
         back in the thread of its task. Say `answers_meanwhile` where another part of the program answers."""
         limit, serves = seconds(timeout, "timeout"), flag(answers_meanwhile, "answers_meanwhile")
-        spawning = self._services.spawning
-        try:
-            found = await spawning.result(self.run_id, self._actor, limit, answers_meanwhile=serves)
-        except asyncio.CancelledError:
-            await self._services.waits.end(self._run.ticket, self._actor)
-            raise
+        found = await self._services.spawning.result(self.run_id, self._actor, limit, answers_meanwhile=serves)
         await self.refresh()
         return found
 
