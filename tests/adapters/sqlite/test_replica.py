@@ -3,6 +3,7 @@
 import asyncio
 import threading
 from pathlib import Path
+from typing import cast
 
 import apsw
 import pytest
@@ -14,7 +15,7 @@ from covey.adapters.sqlite.statements import migration_names
 from covey.core.errors import IdentityRefused, LogDiverged, StoreCorrupt, StoreNewer
 from covey.core.ids import Topic
 from covey.core.wire import encode as encode_message
-from covey.ports.log import Entry
+from covey.ports.log import Entry, Log, LogState
 from covey.ports.store import Survives, Transaction
 from covey.testing import a_message, closing
 from covey.testing.contracts.store import Broken, both, increment, ringing
@@ -147,6 +148,29 @@ async def test_a_new_machine_takes_in_everything(machines: Machines) -> None:
 async def test_what_it_survives_is_what_its_log_survives(machines: Machines) -> None:
     async with closing(machines.store("a")) as a:
         assert a.capabilities.survives is Survives.NOTHING
+
+
+async def test_a_log_that_others_make_while_it_is_asked_for_is_no_other(machines: Machines) -> None:
+    class AnswersLate:
+        """The log, whose first answer is of the time before others made it."""
+
+        def __init__(self, log: Log) -> None:
+            self._log = log
+            self._is_late = True
+
+        def state(self, at_least: int = 0) -> LogState | None:
+            if self._is_late:
+                self._is_late = False
+                machines.replica("a").close()
+                return None
+            return self._log.state(at_least)
+
+        def __getattr__(self, name: str) -> object:
+            return getattr(self._log, name)
+
+    late = cast(Log, AnswersLate(machines.log.another()))
+    async with closing(machines.store("a", late)) as store:
+        assert await store.commit(increment) == 1
 
 
 async def test_a_log_that_was_made_again_is_not_taken_for_the_same(machines: Machines) -> None:

@@ -173,9 +173,9 @@ class Replica:
 
     def _checked(self) -> LogState:
         """Return how the log stands. It has to be the one that this is a replica of, and to have all that is here."""
-        state = self.log.state()
         with self._lock:
             known = self._applier.state()
+        state = self.log.state()  # after it: others may make the log meanwhile, or bring the replica further
         if not known.log:
             return self._adopt(state)
         if state is None:
