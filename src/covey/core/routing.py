@@ -104,7 +104,7 @@ def places(
         if asking is None and recipient.may_park:
             return (parked_inbox(recipient.agent),)
         return ((asking or sessions[0]).inbox,)
-    return tuple(session.inbox for session in sessions)
+    return [session.inbox for session in sessions]
 
 
 def supersedes(message: Message) -> bool:

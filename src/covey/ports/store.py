@@ -48,6 +48,12 @@ class Transaction(Protocol):
     """
 
     @property
+    def moment(self) -> int:
+        """Which moment that is. No other one of the store's has this number, but operations that become durable
+        together may see the same. It is for what is to be found out once and then to stay so."""
+        ...
+
+    @property
     def agents(self) -> Agents: ...
     @property
     def sessions(self) -> Sessions: ...

@@ -24,7 +24,7 @@ from covey.services.filing import file
 from covey.services.notices import report_trouble, report_unauthorized
 from covey.services.policies import PAUSED, TELL_UNAUTHORIZED, is_on
 from covey.services.recipients import SendPolicy, Unregistered, introduce, recipients
-from covey.services.steady import SteadyLiveness
+from covey.services.steady import SteadyLook
 from covey.services.task_moves import Desk
 from covey.services.task_opening import open_task, task_refusal
 
@@ -34,7 +34,7 @@ class Acceptance:
 
     def __init__(self, ids: Ids, liveness: Liveness) -> None:
         self._ids = ids
-        self._liveness = liveness
+        self._look = SteadyLook(liveness)
 
     async def accept(
         self,
@@ -48,7 +48,7 @@ class Acceptance:
         """File `message` for everyone it is for. A recipient that can't have it is a line of the receipt, not an
         error. What gave way to it is added to `evicted`. One that is part of a storm is not filed: the error that says
         so is returned, because what was written down of it stands."""
-        liveness = SteadyLiveness(self._liveness)
+        liveness = self._look.at(act.tx.moment)
         # A sender that nobody knew becomes known, so that it can be answered.
         sender = await act.tx.agents.get(message.sender.agent) or await introduce(act, message.sender.agent)
         is_person = message.sender.is_operator or sender.card.channel

@@ -34,6 +34,7 @@ class RecordingTransaction:
 
     def __init__(self, tx: Transaction, record: Record) -> None:
         self._tx = tx
+        self.moment = tx.moment
         self.ring = tx.ring
         self.agents = tx.agents
         self.sessions = tx.sessions

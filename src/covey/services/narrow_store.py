@@ -67,6 +67,10 @@ class _Around:
         self._holder = holder
 
     @property
+    def moment(self) -> int:
+        return self._tx.moment
+
+    @property
     def agents(self) -> Agents:
         return self._tx.agents
 

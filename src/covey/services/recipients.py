@@ -19,6 +19,7 @@ from covey.ports.presence import Liveness
 from covey.services.act import Act, journal
 from covey.services.policies import CLOSED_ROSTER, is_on
 from covey.services.presence import live_sessions
+from covey.services.steady import Found, SteadyLiveness
 
 
 class WhenUnknown(StrEnum):
@@ -54,7 +55,7 @@ class Unregistered(NamedTuple):
 
 
 async def recipients(
-    act: Act, to: Sequence[Address], sender: AgentName, policy: SendPolicy, liveness: Liveness
+    act: Act, to: Sequence[Address], sender: AgentName, policy: SendPolicy, liveness: SteadyLiveness
 ) -> Sequence[Recipient | Unregistered]:
     """Return whom the addresses mean, each agent once. An unknown one is RecipientUnknown or SessionUnknown."""
     if len(to) == 1:
@@ -81,17 +82,27 @@ def _age(session: Session) -> tuple[datetime, SessionId]:
 
 
 async def _resolve(
-    act: Act, address: Address, sender: AgentName, policy: SendPolicy, liveness: Liveness
+    act: Act, address: Address, sender: AgentName, policy: SendPolicy, liveness: SteadyLiveness
 ) -> Sequence[Recipient | Unregistered]:
     if address.kind is AddressKind.AGENT:
-        name = AgentName(address.value)
-        agent = await act.tx.agents.get(name) or await _newcomer(act, name, policy)
-        return (Recipient(agent.name, agent.card, _meant(await live_sessions(act, agent.name, liveness))),)
+        return (await _by_name(act, AgentName(address.value), policy, liveness),)
     if address.kind is AddressKind.EVERYONE:
         return await _everyone(act, sender, liveness)
     if address.kind is AddressKind.KEY:
         return (await _by_key(act, parse_session_key(address.value), policy, liveness),)
     return (await _by_id(act, SessionId(address.value), policy, liveness),)
+
+
+async def _by_name(act: Act, name: AgentName, policy: SendPolicy, liveness: SteadyLiveness) -> Recipient:
+    agent = await act.tx.agents.get(name) or await _newcomer(act, name, policy)
+    sessions = await act.tx.sessions.of_agent(name)
+    known = liveness.recipients.get(name)
+    # The very same ones: with a store that reads them anew each time it is only slower.
+    if known is not None and known.agent is agent and known.sessions is sessions:
+        return known.recipient
+    recipient = Recipient(name, agent.card, _meant(await live_sessions(act, name, liveness)))
+    liveness.recipients[name] = Found(agent, sessions, recipient)
+    return recipient
 
 
 def _meant(live: Sequence[Session]) -> Sequence[Session]:

@@ -51,6 +51,7 @@ class CountingTransaction:
         def counting(table: Table) -> Table:
             return cast(Table, _CountingTable(table, written))
 
+        self.moment = transaction.moment
         self.agents = counting(transaction.agents)
         self.sessions = counting(transaction.sessions)
         self.tokens = counting(transaction.tokens)

@@ -54,6 +54,7 @@ class MemoryTransaction:
             self.offers,
             self.journal,
         )
+        self.moment = -1
         self._log = log
         self._rung: dict[Topic, None] = {}
 

@@ -86,7 +86,7 @@ class Reader:
         version = self._execute(_VERSION).get
         if version != self._known.version:
             self._schema.check()
-        self._access.begin(version)
+        self._transaction.begin(version)
 
     def _end(self) -> None:
         self._transaction.topics.clear()

@@ -168,7 +168,7 @@ class Writer:
         version = self._execute(_VERSION).get
         if version != self._known.version:
             self._schema.check()
-        self._access.begin(version)
+        self._transaction.begin(version)
 
     def _run(self, jobs: Sequence[Job]) -> None:
         try:

@@ -118,6 +118,14 @@ class StoreContract:
             assert sorted(numbers) == list(range(1, 101))
             assert await store.read(both) == (100, 100)
 
+    async def test_no_two_transactions_see_the_same_moment(self, open_store: OpenStore) -> None:
+        async def moment(transaction: Transaction) -> int:
+            return transaction.moment
+
+        async with open_store(silent) as store:
+            seen = [await run(moment) for _ in range(3) for run in (store.commit, store.read)]
+            assert len(set(seen)) == len(seen)
+
     async def test_a_failed_commit_takes_no_other_with_it(self, open_store: OpenStore) -> None:
         async def break_after_writing(transaction: Transaction) -> int:
             await increment(transaction)
