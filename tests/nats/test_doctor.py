@@ -2,17 +2,26 @@
 
 import json
 import time
-from collections.abc import Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from contextlib import asynccontextmanager
 from pathlib import Path
 from random import Random
 from typing import Any
 
 import pytest
+from nats.aio.client import Client
 
 import covey
+from covey.adapters.nats import streams
+from covey.adapters.nats.api import ask
+from covey.core.errors import StoreClosed
+from covey.core.json import Json
+from covey.core.nats_names import SpaceName, lease_stream, log_stream
 from covey.ports.store import Survives
 from covey.surfaces.cli.main import main
 from tests.nats.servers import Cluster, NatsServer, free_address, one_node, three_nodes
+
+LIMIT_S = 5.0
 
 
 class Patient:
@@ -111,9 +120,42 @@ async def test_three_nodes_outlive_the_loss_of_one(tmp_path: Path, capsys: pytes
         single.covey("send", "hi", "--from", "a", "--to", "b", "--register")
         assert single.found() == ["server-may-lose-newest", "server-few-copies"]
         wide = Patient(single.url.replace("replicas=1", "replicas=3"), capsys)
-        wide.covey("agents")
+        assert "error" not in wide.covey("agents")
         assert await declared(wide.url) is Survives.NODE
-        until_found(single, [])
+        until_found(wide, [])  # not the other: its URL still asks for one copy, and it would see to that
+
+
+async def test_a_change_of_copies_that_came_to_no_end_is_begun_again(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log, leases = log_stream(SpaceName("team")), lease_stream(SpaceName("team"))
+
+    async def cut_off(client: Client, subject: str, body: Mapping[str, Json] | None, limit_s: float) -> dict[str, Any]:
+        if subject == f"STREAM.UPDATE.{leases}":
+            raise StoreClosed
+        return await ask(client, subject, body, limit_s)
+
+    with three_nodes(tmp_path / "server") as cluster:
+        url = f"{cluster.url}/team?cache={tmp_path / 'cache'}"
+        assert "error" not in Patient(f"{url}&replicas=1", capsys).covey("agents")
+        wide = Patient(f"{url}&replicas=3", capsys)
+        with monkeypatch.context() as patch:
+            patch.setattr(streams, "ask", cut_off)
+            assert wide.covey("agents")["error"]["code"] == StoreClosed.code
+        assert "error" not in wide.covey("agents")
+        async with client_of(cluster) as client:
+            for stream in (log, leases):
+                assert (await ask(client, f"STREAM.INFO.{stream}", None, LIMIT_S))["config"]["num_replicas"] == 3
+
+
+@asynccontextmanager
+async def client_of(cluster: Cluster) -> AsyncGenerator[Client]:
+    client = Client()
+    await client.connect(cluster.url.split(","))
+    try:
+        yield client
+    finally:
+        await client.close()
 
 
 def until_found(patient: Patient, wanted: Sequence[str]) -> None:

@@ -127,7 +127,8 @@ class NatsLog:
         """Let as many servers keep the space as the settings ask for."""
         account = self._link.account
         if account.is_owner:
-            for config in space_configs(self._space):
+            log, *others = space_configs(self._space)
+            for config in (*others, log):  # the log last: whoever looks at it knows then that all of them were changed
                 await self._patience(client).insist(
                     lambda _limit_s, config=config: ensure(client, config, self._settings, account)
                 )
