@@ -138,11 +138,12 @@ class LogContract:
     def test_who_has_stopped_listening_hears_nothing(self, open_log: OpenLog) -> None:
         with ExitStack() as stack:
             one, other = made(open_log, stack), stack.enter_context(closing(open_log()))
+            one.append(b"before", 0, "0")
             heard: SimpleQueue[Entry | None] = SimpleQueue()
             other.listen(heard.put)()
             still: SimpleQueue[Entry | None] = SimpleQueue()
             other.listen(still.put)
-            one.append(b"", 0, "0")
+            one.append(b"", 1, "1")
             still.get(timeout=LIMIT_S)
             assert heard.empty()
 
