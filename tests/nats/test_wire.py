@@ -22,7 +22,7 @@ from covey.core.peers import MAX_BODY_BYTES, inbox_subject
 from covey.surfaces.python.inbox import Delivery
 from covey.surfaces.python.member import Member
 from tests.nats.kept import until_kept
-from tests.nats.servers import NatsServer
+from tests.nats.servers import NatsServer, one_node
 
 LIMIT_S = 20.0
 PLAIN = Path(__file__).parent / "plain_peer.py"
@@ -83,6 +83,14 @@ def test_the_plain_program_knows_nothing_of_us() -> None:
     lines = [line for line in PLAIN.read_text().splitlines() if line.strip()]
     assert len(lines) <= 10
     assert "covey" not in PLAIN.read_text().lower()
+
+
+async def test_the_first_session_of_a_server_is_heard_from_the_first_moment_on(tmp_path: Path) -> None:
+    with one_node(tmp_path / "server") as fresh:
+        async with plain(fresh) as broker, covey.open(f"{fresh.url}/team?cache={tmp_path / 'here'}") as space:
+            me = await space.join("coder")
+            await broker.publish(f"agent.inbox.{me.session.id}", payload())
+            assert (await first(me)).text == "hello"
 
 
 @pytest.mark.requirement("peers.wire.correlation")

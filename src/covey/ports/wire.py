@@ -32,6 +32,10 @@ class Wire(Protocol):
         """Tell whether this program may take in what others say: it speaks in their names then."""
         ...
 
+    async def keep(self) -> None:
+        """See to it that what is published from now on is kept, also where nobody has asked for it yet."""
+        ...
+
     async def tell(self, session_id: SessionId, payload: bytes, message_id: MessageId) -> None:
         """Publish something to an inbox that is not of this space. Whether anybody listens there is not known."""
         ...

@@ -45,6 +45,15 @@ class Bridge:
         if not await self._wire.may_receive():
             raise OperatorOnly("an agent's key", "take in what foreign programs say")
 
+    async def begin(self) -> None:
+        """Let what is published from now on be kept until it is carried: whoever hears of a session may write to it at
+        once. Where that can't be done, `run` tries again."""
+        try:
+            if await self._wire.may_receive():
+                await self._wire.keep()
+        except Unavailable as error:
+            debug("the peers' wire can't be heard yet: %s", error.message)
+
     async def run(self, tell: Callable[[Sequence[MessageId]], None] | None = None) -> None:
         """Carry what arrives, for ever; nothing where the server's permissions bind this program to one agent."""
         is_heard = True

@@ -52,6 +52,15 @@ class NatsWire:
     async def may_receive(self) -> bool:
         return self._link.account.is_owner
 
+    async def keep(self) -> None:
+        account = self._link.account
+
+        async def attempt(client: Client, limit_s: float) -> None:
+            del limit_s  # the stream's own request has one
+            await self._ensure(client, account)
+
+        patient_call(self._link, attempt, self._link.settings.limit_s)
+
     async def tell(self, session_id: SessionId, payload: bytes, message_id: MessageId) -> None:
         headers = {_SPACE: self._link.settings.space, "Nats-Msg-Id": f"{message_id}@{session_id}"}
 

@@ -27,6 +27,9 @@ class ListeningWire:
     async def may_receive(self) -> bool:
         return await asyncio.to_thread(lambda: finish(self._wire.may_receive()))
 
+    async def keep(self) -> None:
+        await asyncio.to_thread(lambda: finish(self._wire.keep()))
+
     async def tell(self, session_id: SessionId, payload: bytes, message_id: MessageId) -> None:
         await asyncio.to_thread(lambda: finish(self._wire.tell(session_id, payload, message_id)))
 

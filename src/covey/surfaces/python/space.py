@@ -113,10 +113,13 @@ class Space:
             capacity=_capacity(inbox_limit, inbox_overflow),
             lease=parse_lease(lease),
         )
+        bridge = self._bridge_to_begin()
+        if bridge is not None:
+            await bridge.begin()
         member = Member(await services.directory.join(wish), services)
         self._members.append(member)
-        if self._bridge is None and self._ports is not None and self._ports.wire is not None:
-            self._bridge = asyncio.create_task(self._carry(self.services))
+        if bridge is not None and self._bridge is None:
+            self._bridge = asyncio.create_task(bridge.run())
         return member
 
     async def _vouched_for(self, services: Services) -> Services:
@@ -124,10 +127,10 @@ class Space:
         holder = await asyncio.to_thread(lambda: services.vouched)  # the first time it has to connect
         return services if holder is None else services.narrowed_to(holder)
 
-    async def _carry(self, services: Services) -> None:
-        """Take in what foreign programs say to sessions of the space, while this program has any."""
-        if services.bridge is not None:
-            await services.bridge.run()
+    def _bridge_to_begin(self):
+        """Return what takes in what foreign programs say to sessions of the space, while this program has any."""
+        is_wanted = self._bridge is None and self._ports is not None and self._ports.wire is not None
+        return self.services.bridge if is_wanted else None
 
     async def agents(self) -> Sequence[AgentView]:
         """Return every agent as it is now: its card, and whether it is idle, busy or offline."""
