@@ -15,7 +15,7 @@ import pytest
 from nats.aio.client import Client
 
 import covey
-from covey.adapters.nats.api import subscribed
+from covey.adapters.nats.api import ask, subscribed
 from covey.core.identity import Grade
 from covey.core.ids import parse_session_id
 from covey.core.peers import MAX_BODY_BYTES, inbox_subject
@@ -91,6 +91,17 @@ async def test_the_first_session_of_a_server_is_heard_from_the_first_moment_on(t
             me = await space.join("coder")
             await broker.publish(f"agent.inbox.{me.session.id}", payload())
             assert (await first(me)).text == "hello"
+
+
+async def test_a_server_on_which_others_keep_these_subjects_lets_sessions_join(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    with one_node(tmp_path / "server") as fresh:
+        async with plain(fresh) as broker, covey.open(f"{fresh.url}/team?cache={tmp_path / 'here'}") as space:
+            await ask(broker, "STREAM.CREATE.OTHERS", {"name": "OTHERS", "subjects": ["agent.>"]}, LIMIT_S)
+            with caplog.at_level("DEBUG", "covey"):
+                assert (await space.join("coder")).name == "coder"
+    assert "subjects overlap" in caplog.text
 
 
 @pytest.mark.requirement("peers.wire.correlation")
