@@ -16,8 +16,8 @@ import apsw
 from covey.adapters.sqlite.connection import CHECKPOINT_PAGES
 
 PAGES: Final = CHECKPOINT_PAGES // 2
-"""After so many pages more, the log is written back beside the commits. Sooner than in the turn, because it costs those
-who wait for the disk meanwhile less often more than it costs them more often."""
+"""After so many pages more, the log is written back beside the commits. More often than SQLite would: there is less to
+write each time, and so less that a commit has to wait for."""
 
 MAX_PAGES: Final = 4 * PAGES
 """At this length it is finished in the turn."""
