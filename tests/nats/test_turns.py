@@ -44,7 +44,9 @@ async def test_who_was_late_less_often_holds_back_until_the_other_had_its_turn(
         await winner.hold_back(ours)  # nobody wants anything: it goes on at once
         await ours.flush()
         await lose(loser, theirs, turns.LOST)
-        await ours.flush()
+        async with asyncio.timeout(10):
+            while winner.is_calm():  # what has arrived is still handed over to whoever listens
+                await ours.flush()
         holding = asyncio.create_task(winner.hold_back(ours))
         await asyncio.sleep(0)
         assert not holding.done()
