@@ -11,7 +11,7 @@ import pytest
 from nats.aio.client import Client
 
 from covey.adapters.nats import patience
-from covey.adapters.nats.connecting import connected, go_elsewhere
+from covey.adapters.nats.connecting import connected, go_elsewhere, left
 from covey.adapters.nats.link import Link
 from covey.adapters.nats.log import NatsLog
 from covey.adapters.nats.patient import patient_call
@@ -146,6 +146,28 @@ def test_what_a_silent_server_does_not_take_keeps_nobody_from_going_elsewhere(se
         assert time.monotonic() - begun < LIMIT_S / 4
     finally:
         link.release()
+
+
+async def test_a_client_that_has_cancelled_what_it_waits_for_is_left_all_the_same(server: NatsServer) -> None:
+    client = await connected(nats_settings(f"{server.address}/team", {}, {}))
+    waiting = asyncio.create_task(client._transport.wait_closed())  # pyright: ignore[reportPrivateUsage, reportOptionalMemberAccess] # as the client does when it connects again
+    await asyncio.sleep(0)
+    waiting.cancel()
+    await asyncio.wait([waiting])
+    await left(client)
+    assert client.is_closed
+
+
+async def test_who_is_cancelled_while_it_leaves_is_cancelled(way: Relay) -> None:
+    client = await connected(nats_settings(f"{way.address}/team", {}, {}))
+    way.fall_silent()
+    await fill(client)
+    leaving = asyncio.create_task(left(client))
+    await asyncio.sleep(0)
+    leaving.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await leaving
+    client.cut()
 
 
 def test_a_link_ends_without_an_error_when_its_server_is_gone(tmp_path: Path) -> None:

@@ -3,7 +3,6 @@
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable
-from contextlib import suppress
 from typing import Final
 
 import nats.errors
@@ -107,9 +106,15 @@ async def connected(
 async def left(client: SteadyClient) -> None:
     """Close a connection for good, within a moment. Its server may be gone, or say nothing: then the client would fail
     halfway, or wait for its socket for ever."""
-    with suppress(TimeoutError, OSError, nats.errors.Error):
+    try:
         async with asyncio.timeout(_LEAVE_S):
             await client.close()
+    except (TimeoutError, OSError, nats.errors.Error):
+        pass
+    except asyncio.CancelledError:
+        # Where it was about to connect again, the client has cancelled what it waits for itself.
+        if (task := asyncio.current_task()) is None or task.cancelling():
+            raise
     client.cut()
 
 
