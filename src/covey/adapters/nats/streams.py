@@ -44,7 +44,7 @@ async def ensure(
 
 
 def space_configs(space: SpaceName) -> Sequence[Mapping[str, Json]]:
-    """Return the streams of a space."""
+    """Return the streams of a space, the log first."""
     buckets = (bulk_bucket(space), snapshot_bucket(space))
     return (log_config(space), lease_config(space), *(bulk_config(bucket) for bucket in buckets))
 

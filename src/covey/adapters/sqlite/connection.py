@@ -20,8 +20,8 @@ Row = tuple[Any, ...]
 """Values as SQLite has them; the decoders give them their types."""
 
 CHECKPOINT_PAGES: Final = 1000
-"""After this many pages the log is written back into the database: by SQLite at the end of a commit, or beside the
-commits where a program has an event loop (checkpoints.py)."""
+"""After this many pages SQLite writes the log back into the database, at the end of a commit. Where a program has an
+event loop that is done beside the commits, and more often (checkpoints.py)."""
 
 LOG_LIMIT_BYTES: Final = 64 * 1024 * 1024
 """A log that grew larger than this while a long read held it is cut back when it begins anew."""
