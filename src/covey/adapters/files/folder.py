@@ -110,14 +110,16 @@ class FilesFolder:
                     left = self._left
                     return left is not None and left.changes == version and self._is_as(left)
 
+                def leave() -> None:
+                    self._left = self._how_left(notebook)
+
                 waits = self._beside, self._gate
-                visit = FilesVisit(self._root, self._layout, notebook, turn, self._manifest, *waits, is_left)
+                visit = FilesVisit(self._root, self._layout, notebook, turn, self._manifest, *waits, is_left, leave)
                 try:
                     if visit.begin():
                         self._left = None
                     yield visit
                     visit.end()
-                    self._left = self._how_left(notebook)
                 except BaseException:
                     self._left = None  # nobody knows how it is left: the next one looks
                     raise

@@ -48,8 +48,10 @@ class FilesVisit:
         beside: Beside,
         gate: Gate,
         is_left: Callable[[], bool],
+        leave: Callable[[], None],
     ) -> None:
-        """`is_left` tells whether nothing in the folder has changed."""
+        """`is_left` tells whether nothing in the folder has changed. `leave` is called when everything is written down,
+        before those are told who will look at the folder then."""
         self._root = root
         self._layout = layout
         self._notebook = notebook
@@ -59,6 +61,7 @@ class FilesVisit:
         self._later: atomic.FolderSync | None = None
         self._remember: Callable[[], None] | None = None
         self._is_left = is_left
+        self._leave = leave
         self._is_quiet = False
         self._looked: Looking | None = None
         self._manifest = manifest
@@ -236,6 +239,7 @@ class FilesVisit:
             self._notebook.put_marks(self._marks)
         self._notebook.flush()
         self._turn.clear()
+        self._leave()
         self._gate.tell()
 
     # What those who bring files wait for.
