@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from typing import IO, Final, NamedTuple
 
 from covey.core.errors import Invalid, StoreFull, StoreReadOnly, Unavailable, WouldOverwrite
+from covey.disk.syncing import sync, sync_folder
 
 UNFINISHED: Final = ".part"
 RECORDS: Final = ".part-records"
@@ -33,12 +34,12 @@ def whole_file(file: str, *, replace: bool) -> Generator[IO[bytes]]:
         try:
             yield new
             new.flush()
-            os.fsync(new.fileno())
+            sync(new.fileno())
             os.replace(unfinished, file)
         except BaseException:
             _remove(unfinished)
             raise
-    _sync_folder(os.path.dirname(os.path.abspath(file)))
+    sync_folder(os.path.dirname(os.path.abspath(file)))
 
 
 @contextmanager
@@ -104,11 +105,3 @@ def _remove(path: str) -> None:
         os.unlink(path)
     except FileNotFoundError:
         return
-
-
-def _sync_folder(folder: str) -> None:
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

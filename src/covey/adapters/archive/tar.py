@@ -14,6 +14,7 @@ from typing import IO, Any, Final, cast
 from covey.adapters.archive.files import final_file, written
 from covey.core.errors import BackupUnusable, CoveyError
 from covey.core.times import format_instant, parse_instant
+from covey.disk.syncing import sync
 from covey.ports.backup import Archive, Contents, NewArchive
 from covey.ports.checkup import Tell
 
@@ -133,7 +134,7 @@ class _Tar:
         with written(file), open(file, "wb") as records:
             records.writelines(self._records(tell))
             records.flush()
-            os.fsync(records.fileno())
+            sync(records.fileno())
 
     def blobs(self) -> Iterator[bytes]:
         count = 0

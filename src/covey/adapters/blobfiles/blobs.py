@@ -1,10 +1,8 @@
 """Blobs as files: `<folder>/blobs/ab/cdef…`, by the sha256 of their content."""
 
 import errno
-import fcntl
 import os
 import re
-import sys
 import time
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
@@ -12,6 +10,7 @@ from typing import Final
 
 from covey.adapters.blobfiles.use import remove_unused, sharing, touch
 from covey.core.errors import BlobMissing, StoreFull, StoreReadOnly, Unavailable
+from covey.disk.syncing import sync, sync_folder
 
 _DIGEST: Final = re.compile(r"[0-9a-f]{64}")
 _FOLDER_CHARS: Final = 2
@@ -116,7 +115,7 @@ class BlobFiles:
                 self._write(path, content)
         # Also where the file was there: who put it may not have come to this yet.
         self._prepare(folder)
-        _sync_folder(folder)
+        sync_folder(folder)
 
     def _prepare(self, folder: str) -> None:
         """Make the folder and those above it, and see to it that they outlive a power cut."""
@@ -126,9 +125,9 @@ class BlobFiles:
             os.makedirs(self._folder, mode=0o700, exist_ok=True)
             os.makedirs(self._unfinished, mode=0o700, exist_ok=True)
             self._sweep()
-            _sync_folder(os.path.dirname(self._folder))
+            sync_folder(os.path.dirname(self._folder))
         os.makedirs(folder, mode=0o700, exist_ok=True)
-        _sync_folder(self._folder)
+        sync_folder(self._folder)
         self._prepared.add(folder)
 
     def _write(self, path: str, content: bytes) -> None:
@@ -139,7 +138,7 @@ class BlobFiles:
                 rest = memoryview(content)
                 while rest:
                     rest = rest[os.write(descriptor, rest) :]
-                _sync(descriptor)
+                sync(descriptor)
             finally:
                 os.close(descriptor)
             os.rename(unfinished, path)
@@ -190,21 +189,6 @@ def _is_whole(path: str, digest: str) -> bool:
     except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
         return False
     return found.hexdigest() == digest
-
-
-def _sync_folder(folder: str) -> None:
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        _sync(descriptor)
-    finally:
-        os.close(descriptor)
-
-
-def _sync(descriptor: int) -> None:
-    if sys.platform == "darwin":
-        fcntl.fcntl(descriptor, fcntl.F_FULLFSYNC)  # fsync alone stops at the drive's cache there
-    else:
-        os.fsync(descriptor)
 
 
 def _remove(path: str) -> None:

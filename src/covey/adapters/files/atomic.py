@@ -6,12 +6,12 @@ synchronised. All functions raise OSError.
 
 # No pathlib, tempfile or uuid: short-lived programs write here.
 
-import fcntl
 import os
-import sys
 import time
 from collections.abc import Callable, Iterable, Sequence
 from typing import Final
+
+from covey.disk.syncing import open_folder, sync, sync_and_close, sync_folder
 
 _PREFIX: Final = ".covey-"
 _SUFFIX: Final = ".tmp"
@@ -75,7 +75,7 @@ def make_folders(root: str, *names: str) -> str:
 def sync_folders(folders: Iterable[str]) -> None:
     """See to it that the names in the folders outlive a power cut; each once."""
     for folder in dict.fromkeys(folders):
-        _sync_and_close(_open_folder(folder))
+        sync_folder(folder)
 
 
 class FolderSync:
@@ -88,13 +88,13 @@ class FolderSync:
     def prepare(self) -> None:
         """Do what can be done before the wait; `wait` is called then in any case."""
         if self._folders:
-            self._first = _open_folder(self._folders.pop(0))
+            self._first = open_folder(self._folders.pop(0))
 
     def wait(self) -> None:
         """Return when they are on the disk."""
         if self._first >= 0:
             descriptor, self._first = self._first, -1
-            _sync_and_close(descriptor)
+            sync_and_close(descriptor)
         sync_folders(self._folders)
 
 
@@ -177,7 +177,7 @@ class _Unfinished:
             rest = rest[os.write(self._descriptor, rest) :]
 
     def sync(self) -> None:
-        _sync(self._descriptor)
+        sync(self._descriptor)
         self._close()
 
     def name(self, path: str) -> bool:
@@ -204,21 +204,3 @@ class _Unfinished:
 
 def _nothing() -> None:
     """Stand in where nothing has to be waited for."""
-
-
-def _open_folder(folder: str) -> int:
-    return os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-
-
-def _sync_and_close(descriptor: int) -> None:
-    try:
-        _sync(descriptor)
-    finally:
-        os.close(descriptor)
-
-
-def _sync(descriptor: int) -> None:
-    if sys.platform == "darwin":
-        fcntl.fcntl(descriptor, fcntl.F_FULLFSYNC)  # fsync alone stops at the drive's cache there
-    else:
-        os.fsync(descriptor)

@@ -2,11 +2,11 @@
 
 import fcntl
 import os
-from _thread import allocate_lock, start_new_thread  # threading would cost a short-lived process a millisecond
 from typing import Final
 from zlib import crc32
 
 from covey.core.errors import StoreBusy
+from covey.disk.lining_up import wait_in_line
 
 _CHUNK: Final = 4096
 
@@ -56,39 +56,14 @@ def take_turn(path: str, limit_s: float) -> Turn:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         os.close(descriptor)
-        return Turn(_wait(path, limit_s))
+        waited = wait_in_line(lambda: _open(path), limit_s)
+        if waited is None:
+            raise StoreBusy(path, limit_s) from None
+        return Turn(waited)
     except BaseException:
         os.close(descriptor)
         raise
     return Turn(descriptor)
-
-
-def _wait(path: str, limit_s: float) -> int:
-    """Wait in line on another thread, because nothing can interrupt a thread that waits for a lock. If it comes too
-    late, it gives the turn back."""
-    descriptor = _open(path)
-    decision, done = allocate_lock(), allocate_lock()
-    done.acquire()
-    is_given_up = is_ours = False
-
-    def wait() -> None:
-        nonlocal is_ours
-        fcntl.flock(descriptor, fcntl.LOCK_EX)
-        with decision:
-            is_ours = not is_given_up
-        if is_given_up:
-            os.close(descriptor)
-        done.release()
-
-    start_new_thread(wait, ())
-    try:
-        done.acquire(timeout=limit_s)
-    finally:
-        with decision:
-            is_given_up = not is_ours
-    if is_given_up:
-        raise StoreBusy(path, limit_s)
-    return descriptor
 
 
 def _open(path: str) -> int:

@@ -57,8 +57,6 @@ def _make_folder(folder: str) -> None:
         os.mkdir(folder, PRIVATE_FOLDER)
     except FileExistsError:
         return  # another process was faster; or it is no folder, and opening the file in it will say so
-    descriptor = os.open(above, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+    from covey.disk.syncing import sync_folder  # here because it is seldom so
+
+    sync_folder(above)

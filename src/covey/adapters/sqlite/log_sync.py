@@ -7,11 +7,10 @@ cut between the two loses only what nobody was told of. If the log was written b
 has synced it.
 """
 
-import fcntl
 import os
-import sys
 
 from covey.core.errors import Unavailable
+from covey.disk.syncing import sync_data
 
 
 class LogSync:
@@ -26,7 +25,7 @@ class LogSync:
         try:
             if self._descriptor is None:
                 self._descriptor = os.open(self._path, os.O_RDWR | os.O_CLOEXEC)
-            _sync(self._descriptor)
+            sync_data(self._descriptor)
         except OSError as error:
             said = error.strerror or str(error)
             raise Unavailable(f"the disk did not confirm a commit ({said}); send again with the same id") from error
@@ -35,13 +34,6 @@ class LogSync:
         if self._descriptor is not None:
             os.close(self._descriptor)
             self._descriptor = None
-
-
-def _sync(descriptor: int) -> None:
-    if sys.platform == "darwin":
-        fcntl.fcntl(descriptor, fcntl.F_FULLFSYNC)  # fsync stops at the drive's own cache there
-    else:
-        os.fdatasync(descriptor)
 
 
 def no_sync() -> None:

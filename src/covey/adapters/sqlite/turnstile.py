@@ -6,11 +6,11 @@ load one process gets thousands of turns while another gets one. A lock of the k
 
 import fcntl
 import os
-from _thread import allocate_lock, start_new_thread  # threading would cost a short-lived process a millisecond
 
 from covey.adapters.sqlite.files import lock_file
 from covey.adapters.sqlite.trouble import raise_explained
 from covey.core.errors import StoreBusy
+from covey.disk.lining_up import wait_in_line
 
 
 class Turnstile:
@@ -48,31 +48,8 @@ class Turnstile:
         os.close(self._descriptor)
 
     def _wait(self, limit_s: float) -> None:
-        """Wait on another thread, because nothing can interrupt a thread that waits for a lock.
-
-        That thread has a descriptor of its own: if it comes too late it gives the lock back without touching ours.
-        """
-        descriptor = lock_file(f"{self._path}-turn")
-        decision, done = allocate_lock(), allocate_lock()
-        done.acquire()
-        given_up = passed = False
-
-        def wait() -> None:
-            nonlocal passed
-            fcntl.flock(descriptor, fcntl.LOCK_EX)
-            with decision:
-                passed = not given_up
-            if given_up:
-                os.close(descriptor)
-            done.release()
-
-        start_new_thread(wait, ())
-        try:
-            done.acquire(timeout=limit_s)
-        finally:
-            with decision:
-                given_up = not passed
-        if given_up:
+        descriptor = wait_in_line(lambda: lock_file(f"{self._path}-turn"), limit_s)
+        if descriptor is None:
             raise StoreBusy(self._path, limit_s)
         os.close(self._descriptor)
         self._descriptor = descriptor

@@ -6,6 +6,8 @@ import os
 from contextlib import suppress
 from typing import Final, NamedTuple
 
+from covey.disk.syncing import sync, sync_folder
+
 HOLD: Final = "guardian"
 """Made once, and locked for as long as the run's guardian lives. In it are the run, and the process ids of the guardian
 and of the program."""
@@ -93,7 +95,8 @@ def record(folder: str, outcome: Outcome) -> bool:
         is_whole = keep(descriptor, json.dumps(outcome).encode())
         if is_whole:
             os.rename(part, path)
-            _sync_folder(folder)
+            with suppress(OSError):
+                sync_folder(folder)
         return is_whole
     except OSError:
         return False
@@ -103,7 +106,7 @@ def keep(descriptor: int, content: bytes = b"") -> bool:
     """Write, make durable and close; tell whether that worked."""
     try:
         write(descriptor, content)
-        os.fsync(descriptor)
+        sync(descriptor)
     except OSError:
         return False
     finally:
@@ -125,7 +128,3 @@ def recorded(folder: str) -> Outcome | None:
             return json.loads(file.read())
     except (FileNotFoundError, NotADirectoryError, ValueError):  # none, or none that can be read
         return None
-
-
-def _sync_folder(folder: str) -> None:
-    keep(os.open(folder, os.O_RDONLY | os.O_CLOEXEC))

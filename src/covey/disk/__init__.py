@@ -1,0 +1,1 @@
+"""What adapters that keep files share: waiting for the disk, and in line for a lock."""

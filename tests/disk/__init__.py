@@ -1,0 +1,1 @@
+"""What adapters that keep files share."""

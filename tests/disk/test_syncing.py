@@ -1,0 +1,68 @@
+"""Waiting for the disk: what the kernel is asked for."""
+
+import fcntl
+import os
+import stat
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from covey.disk import syncing
+
+FULL_SYNC = 51
+
+
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, str]]:
+    """Return what is asked for from now on: how, and for which kind of file."""
+    found: list[tuple[str, str]] = []
+
+    def note(how: str, descriptor: int) -> None:
+        found.append((how, "folder" if stat.S_ISDIR(os.fstat(descriptor).st_mode) else "file"))
+
+    def note_control(descriptor: int, how: int) -> None:
+        note(f"fcntl {how}", descriptor)
+
+    monkeypatch.setattr(os, "fsync", partial(note, "fsync"))
+    monkeypatch.setattr(os, "fdatasync", partial(note, "fdatasync"), raising=False)
+    monkeypatch.setattr(fcntl, "F_FULLFSYNC", FULL_SYNC, raising=False)
+    monkeypatch.setattr(fcntl, "fcntl", note_control)
+    return found
+
+
+def sync_all(folder: Path) -> None:
+    with (folder / "file").open("wb") as file:
+        syncing.sync(file.fileno())
+        syncing.sync_data(file.fileno())
+    syncing.sync_folder(str(folder))
+
+
+def test_files_and_folders_are_synced(tmp_path: Path, asked: list[tuple[str, str]]) -> None:
+    with pytest.MonkeyPatch.context() as linux:
+        linux.setattr(syncing.sys, "platform", "linux")
+        sync_all(tmp_path)
+    assert asked == [("fsync", "file"), ("fdatasync", "file"), ("fsync", "folder")]
+
+
+def test_where_fsync_stops_at_the_cache_of_the_drive_that_is_emptied(
+    tmp_path: Path, asked: list[tuple[str, str]]
+) -> None:
+    with pytest.MonkeyPatch.context() as mac:
+        mac.setattr(syncing.sys, "platform", "darwin")
+        sync_all(tmp_path)
+    assert asked == [(f"fcntl {FULL_SYNC}", "file"), (f"fcntl {FULL_SYNC}", "file"), (f"fcntl {FULL_SYNC}", "folder")]
+
+
+def test_a_folder_is_closed_also_where_the_disk_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    opened: list[int] = []
+
+    def fail(descriptor: int) -> None:
+        opened.append(descriptor)
+        raise OSError(5, "Input/output error")
+
+    monkeypatch.setattr(syncing, "sync", fail)
+    with pytest.raises(OSError, match="Input/output error"):
+        syncing.sync_folder(str(tmp_path))
+    with pytest.raises(OSError, match="Bad file descriptor"):
+        os.fstat(opened[0])
