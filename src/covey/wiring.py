@@ -9,6 +9,7 @@ from covey.adapters.system.clock import SystemClock
 from covey.core.errors import ExtraMissing, Invalid
 from covey.core.ids import Topic
 from covey.core.late import late
+from covey.core.reporting import Report, report_nothing
 from covey.core.store_url import STORE_FILE, STORE_FOLDER, Engine, StoreUrl, parse_store_url
 from covey.services.space import Ports
 
@@ -35,12 +36,13 @@ def locate(url: str | None = None) -> StoreUrl:
         folder = parent
 
 
-def connect(url: StoreUrl, roots: Sequence[str]) -> Ports:
-    """Return the adapters of a space for a program with an event loop."""
+def connect(url: StoreUrl, roots: Sequence[str], report: Report = report_nothing) -> Ports:
+    """Return the adapters of a space for a program with an event loop. What has to come first, and may take long, is
+    reported, on any thread."""
     if url.engine is Engine.MEMORY:
         return _memory(roots)
     if url.engine is Engine.NATS:
-        return _nats().connect_nats(url, roots)
+        return _nats().connect_nats(url, roots, report)
     from covey.adapters.blobfiles.threaded import ThreadedBlobs
     from covey.adapters.doorbell.folders import runtime_folder
     from covey.adapters.doorbell.listen import DoorbellWakeups
@@ -59,7 +61,7 @@ def connect(url: StoreUrl, roots: Sequence[str]) -> Ports:
     if layout is None:
         store: ports.Store = GroupCommit(path, ring=wakeups.ring, synchronous=_synchronous(url))
     else:
-        store, wakeups = _mirrored(url, layout, wakeups, liveness)
+        store, wakeups = _mirrored(url, layout, wakeups, liveness, report)
     return Adapters(
         store=store,
         wakeups=wakeups,
@@ -73,7 +75,7 @@ def connect(url: StoreUrl, roots: Sequence[str]) -> Ports:
 
 
 def _mirrored(
-    url: StoreUrl, layout: str, wakeups: "ports.Wakeups", liveness: "ports.Liveness"
+    url: StoreUrl, layout: str, wakeups: "ports.Wakeups", liveness: "ports.Liveness", report: Report
 ) -> "tuple[ports.Store, ports.Wakeups]":
     """Return a store that is mirrored in a folder, on a thread of its own, and wake-ups that hear when the folder
     changes. A pass has a connection of its own: it never waits for those who wait for it. They have committed without
@@ -101,7 +103,7 @@ def _mirrored(
     confirming = Confirming(log if synchronous == "full" else no_sync, rings, beside)
     folder = FilesFolder(_root(url), Layout(layout), beside, confirming)
     ledger = SqliteStore(path, ring=wakeups.ring, synchronous=synchronous)
-    mirror = Mirror(ledger, folder, SystemClock(), Desk(SystemIds(), liveness))
+    mirror = Mirror(ledger, folder, SystemClock(), Desk(SystemIds(), liveness), report=report)
 
     async def let_go() -> None:
         await mirror.close()
@@ -122,12 +124,12 @@ def _prepared(url: StoreUrl) -> str:
     return layout
 
 
-def connect_inline(url: StoreUrl, roots: Sequence[str]) -> Ports:
+def connect_inline(url: StoreUrl, roots: Sequence[str], report: Report = report_nothing) -> Ports:
     """Return the adapters of a space for a short-lived program: everything happens in the calling thread and nothing
-    ever suspends. It can ring, but not listen."""
+    ever suspends. It can ring, but not listen. What has to come first, and may take long, is reported."""
     if url.engine is Engine.NATS:
-        return _nats().InlineNats(url, roots)
-    return _memory(roots) if url.engine is Engine.MEMORY else _Inline(url, roots)
+        return _nats().InlineNats(url, roots, report)
+    return _memory(roots) if url.engine is Engine.MEMORY else _Inline(url, roots, report)
 
 
 class _Inline:
@@ -137,7 +139,8 @@ class _Inline:
     wire = None
     author = None
 
-    def __init__(self, url: StoreUrl, roots: Sequence[str]) -> None:
+    def __init__(self, url: StoreUrl, roots: Sequence[str], report: Report = report_nothing) -> None:
+        self._report = report
         self._path = _path(url)
         self._folder = os.path.dirname(self._path)
         self._synchronous: Literal["full", "normal"] = _synchronous(url)
@@ -163,7 +166,7 @@ class _Inline:
             from covey.services.mirror import Mirror  # here because it takes time to load, and there may be no news
             from covey.services.task_moves import Desk
 
-            return Mirror(store, folder, self.clock, Desk(self.ids, self.liveness))
+            return Mirror(store, folder, self.clock, Desk(self.ids, self.liveness), report=self._report)
 
         return MirroredStore(store, folder, OwnPasses(folder, mirror))
 
@@ -184,7 +187,7 @@ class _Inline:
     def search(self):
         from covey.adapters.sqlite.search import SqliteSearch
 
-        return SqliteSearch(self._path)
+        return SqliteSearch(self._path, self._report)
 
     @late
     def liveness(self):

@@ -19,6 +19,7 @@ from covey.core.drive import finish
 from covey.core.ids import Topic
 from covey.core.late import late
 from covey.core.names import AgentName
+from covey.core.reporting import Report, report_nothing
 from covey.core.store_url import StoreUrl
 from covey.services.space import Ports
 from covey.services.warning import warn
@@ -28,9 +29,9 @@ MACHINE_FILE = "machine"
 Ring = Callable[[Collection[Topic]], None]
 
 
-def connect_nats(url: StoreUrl, roots: Sequence[str]) -> Ports:
+def connect_nats(url: StoreUrl, roots: Sequence[str], report: Report) -> Ports:
     """Return the adapters of a space for a program with an event loop."""
-    return _Threaded(url, roots)
+    return _Threaded(url, roots, report)
 
 
 def fetch_all(url: StoreUrl) -> None:
@@ -56,10 +57,10 @@ def _new_link(url: StoreUrl) -> Link:
     return Link(parse_nats(url, os.environ))
 
 
-def _open_replica(link: Link, path: str, ring: Ring) -> Replica:
+def _open_replica(link: Link, path: str, ring: Ring, report: Report = report_nothing) -> Replica:
     log = NatsLog(link, warn)
     try:
-        return Replica(path, log, NatsSnapshots(link), ring, warn, link.settings.limit_s)
+        return Replica(path, log, NatsSnapshots(link), ring, warn, link.settings.limit_s, report)
     except BaseException:
         log.close()
         raise
@@ -70,8 +71,9 @@ class _Here:
 
     clock = SystemClock()
 
-    def __init__(self, url: StoreUrl, roots: Sequence[str]) -> None:
+    def __init__(self, url: StoreUrl, roots: Sequence[str], report: Report = report_nothing) -> None:
         self._url = url
+        self._report = report
         self._path = replica_path(url, os.environ)
         self._folder = os.path.dirname(self._path)
         self._roots = roots
@@ -132,7 +134,7 @@ class _Threaded(_Here):
         from covey.adapters.sqlite.replicated import ReplicatedStore
 
         ring = self.wakeups.ring
-        open_replica = partial(_open_replica, self.link, self._path, ring)
+        open_replica = partial(_open_replica, self.link, self._path, ring, self._report)
         return ReplicatedStore(open_replica, ring=ring, limit_s=self._turn_limit_s())
 
     @late
@@ -189,7 +191,7 @@ class InlineNats(_Here):
     def store(self):
         from covey.adapters.sqlite.replica_store import ReplicaStore
 
-        replica = _open_replica(self.link, self._path, self._ring)
+        replica = _open_replica(self.link, self._path, self._ring, self._report)
         return ReplicaStore(replica, ring=self._ring, limit_s=self._turn_limit_s())
 
     @late
@@ -208,7 +210,7 @@ class InlineNats(_Here):
         from covey.adapters.sqlite.search import SqliteSearch
 
         finish(self.store.read(_look))
-        return SqliteSearch(self._path)
+        return SqliteSearch(self._path, self._report)
 
     @late
     def files(self):

@@ -23,6 +23,7 @@ from covey.core.message import Kind, Message
 from covey.core.names import AgentName
 from covey.core.parts import TextPart
 from covey.core.receipt import Receipt
+from covey.core.reporting import Report, report_nothing
 from covey.ports.folder import Folder, Visit
 from covey.ports.ledger import MessageFilter
 from covey.services.adapters import Adapters
@@ -83,7 +84,12 @@ class Shared:
     """One process that has the space open, and the folder as foreign programs see it."""
 
     def __init__(
-        self, root: Path, layout: Layout, dying: tuple[str, bool] | None = None, limit_s: float = LIMIT_S
+        self,
+        root: Path,
+        layout: Layout,
+        dying: tuple[str, bool] | None = None,
+        limit_s: float = LIMIT_S,
+        report: Report = report_nothing,
     ) -> None:
         self.root = root
         self.layout = layout
@@ -93,7 +99,7 @@ class Shared:
         dead = None if dying is None else DyingFolder(self.folder, dying[0], after=dying[1])
         folder = self.folder if dead is None else cast(Folder, dead)
         clock, ids, liveness = SystemClock(), SystemIds(), MemoryLiveness()
-        self.mirror = Mirror(self.ledger, folder, clock, Desk(ids, liveness), limit_s)
+        self.mirror = Mirror(self.ledger, folder, clock, Desk(ids, liveness), limit_s, report)
         self.store = MirroredStore(self.ledger, folder, OwnPasses(folder, lambda: self.mirror))
         self.views = SqliteViews(root / ".covey" / "covey.db")
         self.blobs = MemoryBlobs()
@@ -170,10 +176,14 @@ class Shared:
 
 
 def opened(
-    root: Path, layout: Layout, dying: tuple[str, bool] | None = None, limit_s: float = LIMIT_S
+    root: Path,
+    layout: Layout,
+    dying: tuple[str, bool] | None = None,
+    limit_s: float = LIMIT_S,
+    report: Report = report_nothing,
 ) -> AbstractAsyncContextManager[Shared]:
     """Open the folder as a process does; `limit_s` is how long a pass waits for others."""
-    return closing(Shared(root, layout, dying, limit_s))
+    return closing(Shared(root, layout, dying, limit_s, report))
 
 
 def letter(n: int, sender: str, to: str, body: str, **fields: Any) -> dict[str, Any]:

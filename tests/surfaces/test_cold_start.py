@@ -58,6 +58,7 @@ COVEY = """
     covey.core.limits
     covey.core.message
     covey.core.names
+    covey.core.reporting
     covey.core.parts
     covey.core.session
     covey.core.session_key

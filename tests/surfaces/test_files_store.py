@@ -8,8 +8,10 @@ import pytest
 from covey.core.store_url import Engine, StoreUrl, parse_store_url
 from covey.surfaces.cli.exits import DONE, USAGE
 from covey.wiring import locate
+from tests.services.shared_folder import letter
 from tests.surfaces.commands import Folder
 from tests.surfaces.conftest import Covey
+from tests.surfaces.terminal import Terminal
 
 
 def test_init_makes_a_folder_that_keeps_itself_out_of_version_control(covey: Covey, tmp_path: Path) -> None:
@@ -89,3 +91,29 @@ def test_a_shell_takes_on_a_session_in_a_shared_folder(covey: Covey, tmp_path: P
     joined = covey("join", "alice", "--json", "--store", "files:shared?layout=dialogue")
     assert joined.code == DONE
     assert joined.json["environment"]["COVEY_STORE"] == f"files:{tmp_path}/shared?layout=dialogue"
+
+
+def fill(folder: Path, count: int) -> None:
+    """Fill the archive of agent loops with messages."""
+    archive = folder / "archive"
+    archive.mkdir(parents=True)
+    for n in range(1, count + 1):
+        content = letter(n, "bob", "alice", "old")
+        (archive / f"{content['id']}.json").write_text(json.dumps(content))
+
+
+@pytest.mark.parametrize("words", [("inbox", "alice"), ("watch", "--for", "0s")])
+def test_a_person_sees_how_far_a_large_folder_is_taken_in(tmp_path: Path, words: tuple[str, ...]) -> None:
+    fill(tmp_path / "shared", 1_200)
+    store = ("--store", "files:shared?layout=dialogue")
+    with Terminal((*words, *store), tmp_path, Folder(tmp_path).environment) as terminal:
+        terminal.until("taking in files 500")
+        terminal.ends_with(DONE)
+    last_line = terminal.shown.rpartition("files")[2]
+    assert "\r\x1b[2K" in last_line  # it is taken away again
+
+
+def test_a_program_does_not_see_it(covey: Covey, tmp_path: Path) -> None:
+    fill(tmp_path / "shared", 1_200)
+    said = covey("inbox", "alice", "--store", "files:shared?layout=dialogue")
+    assert (said.code, said.err) == (DONE, "")

@@ -8,6 +8,7 @@ from covey.core.errors import CoveyError, Paused, Unavailable
 from covey.core.event import Action
 from covey.core.ids import MessageId
 from covey.core.layout import Known, Layout, Shelf, Spot
+from covey.core.reporting import Report, Reporting, report_nothing
 from covey.ports.clock import Clock
 from covey.ports.folder import Folder, Left, Sighting, Visit
 from covey.ports.store import Store
@@ -47,8 +48,17 @@ ENTERING: Final = frozenset(
 class Mirror:
     """`store` is the ledger itself, not one that leads to passes."""
 
-    def __init__(self, store: Store, folder: Folder, clock: Clock, desk: Desk, limit_s: float = LIMIT_S) -> None:
+    def __init__(
+        self,
+        store: Store,
+        folder: Folder,
+        clock: Clock,
+        desk: Desk,
+        limit_s: float = LIMIT_S,
+        report: Report = report_nothing,
+    ) -> None:
         self._folder = folder
+        self._report = report
         self._limit_s = limit_s
         self._clock = clock
         ground = Ground(store, folder.layout, clock, desk)
@@ -77,16 +87,21 @@ class Mirror:
         missing: dict[MessageId, None] = {}
         restless: dict[MessageId, None] = {}
         is_entered = True
-        while True:
-            sighting = await visit.look(LOOK)
-            if sighting.is_quiet:
-                break
-            noted = ()  # what is taken in now came after it
-            is_entered = is_entered and sighting.registry is None
-            seen = await self._see(visit, sighting, missing, restless)
-            if not sighting.is_more or not seen:
-                break
-        happened = await self._outflow.bring(visit, list(missing), list(restless), noted)
+        taken_in = 0
+        with Reporting(self._report, "taking in files") as reporting:
+            while True:
+                sighting = await visit.look(LOOK)
+                if sighting.is_quiet:
+                    break
+                noted = ()  # what is taken in now came after it
+                is_entered = is_entered and sighting.registry is None
+                seen = await self._see(visit, sighting, missing, restless)
+                if not sighting.is_more or not seen:
+                    break
+                taken_in += seen
+                reporting.at(taken_in)
+        with Reporting(self._report, "bringing files in line") as reporting:
+            happened = await self._outflow.bring(visit, list(missing), list(restless), noted, reporting)
         if self._ground.layout is Layout.MAILBOX:
             is_due = self._clock.monotonic() - self._beat_at >= BEAT.total_seconds()
             if is_due or not is_entered or not ENTERING.isdisjoint(happened):

@@ -12,6 +12,7 @@ from covey.core.ids import MessageId
 from covey.core.layout import Known, Layout, Shelf
 from covey.core.layouts import file_name, written
 from covey.core.names import Scope
+from covey.core.reporting import Reporting
 from covey.ports.folder import Sheet, Visit
 from covey.ports.ledger import MessageFilter
 from covey.ports.store import Transaction
@@ -28,7 +29,12 @@ class Outflow:
         self._ground = ground
 
     async def bring(
-        self, visit: Visit, missing: Sequence[MessageId], restless: Sequence[MessageId], noted: Collection[Page]
+        self,
+        visit: Visit,
+        missing: Sequence[MessageId],
+        restless: Sequence[MessageId],
+        noted: Collection[Page],
+        reporting: Reporting,
     ) -> Collection[Action]:
         """Bring the files in line with the journal. Write those of messages whose files are gone, and see to those
         that others have moved. Return what has happened since the last time. What was noted need not be read."""
@@ -44,24 +50,27 @@ class Outflow:
         page = chained(after, noted) or await self._page(after)
         if page.last < after:  # the folder is ahead of its ledger: it saw one that was replaced since
             page = await self._page(0)
+        begun = after
         while page.events:
-            shown = await self._follow(visit, page)
+            shown = await self._follow(visit, page, reporting)
             if self._ground.layout is Layout.DIALOGUE and not is_held:
                 is_held = not await self._tell(visit, page.events, shown)
             happened |= {event.action for event in page.events if event.position > visit.position}
             after = page.events[-1].position
             await visit.advance(after)
+            if after < page.last:
+                reporting.at(after - begun, page.last - begun)
             page = await self._page(after) if after < page.last else Page(after, (), after)
         return happened
 
     async def _page(self, after: int) -> Page:
         return await self._ground.store.read(lambda tx: read_page(tx, after))
 
-    async def _follow(self, visit: Visit, page: Page) -> Shown:
+    async def _follow(self, visit: Visit, page: Page, reporting: Reporting) -> Shown:
         """Let the files stand where they should after some events; return what was seen of them."""
         events = page.events
         if any(event.action is Action.SPACE_IMPORTED for event in events):
-            await self._stand_all(visit)  # its messages came after the events that tell of them
+            await self._stand_all(visit, reporting)  # its messages came after the events that tell of them
         messages = touched(events)
         for scope in {event.scope for event in events if event.action is Action.MESSAGE_SWEPT}:
             if scope is not None and self._ground.layout is Layout.DIALOGUE:
@@ -121,7 +130,7 @@ class Outflow:
 
         return await self._ground.store.read(operation, is_long=True)
 
-    async def _stand_all(self, visit: Visit) -> None:
+    async def _stand_all(self, visit: Visit, reporting: Reporting) -> None:
         """Let everything that the journal tells of and that has no files stand where it should, with its lines in the
         manifest. First the lines: whoever is killed in between finds the same messages without files again."""
         strange: dict[MessageId, None] = {}
@@ -133,7 +142,11 @@ class Outflow:
                     strange[message_id] = None
         if self._ground.layout is Layout.DIALOGUE:
             await self._tell_again(visit, strange)
-        await self._stand(visit, list(strange))
+        messages = list(strange)
+        for start in range(0, len(messages), PAGE):
+            if start:
+                reporting.at(start, len(messages))
+            await self._stand(visit, messages[start : start + PAGE])
 
     async def _tell_again(self, visit: Visit, strange: Collection[MessageId]) -> None:
         after = 0

@@ -8,6 +8,7 @@ from covey.adapters.sqlite.replica import Replica
 from covey.adapters.sqlite.replica_store import ReplicaStore
 from covey.adapters.sqlite.replicated import ReplicatedStore
 from covey.core.ids import Topic
+from covey.core.reporting import Report, report_nothing
 from covey.ports.log import Log
 from covey.testing import silent
 from covey.testing.opening import Ring
@@ -25,8 +26,11 @@ class Machines:
         (self.folder / name).mkdir(exist_ok=True)
         return str(self.folder / name / "covey.db")
 
-    def replica(self, name: str, log: Log | None = None, ring: Ring = silent) -> Replica:
-        return Replica(self.path(name), log or self.log.another(), self.log, ring, self.warnings.append)
+    def replica(
+        self, name: str, log: Log | None = None, ring: Ring = silent, report: Report = report_nothing
+    ) -> Replica:
+        own = log or self.log.another()
+        return Replica(self.path(name), own, self.log, ring, self.warnings.append, report=report)
 
     def store(self, name: str, log: Log | None = None, ring: Ring = silent) -> ReplicaStore:
         """Open a store as a short-lived program does."""

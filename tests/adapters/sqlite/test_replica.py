@@ -10,6 +10,7 @@ import pytest
 
 from covey.adapters.memory.log import MemoryLog
 from covey.adapters.sqlite.access import on_one_cursor
+from covey.adapters.sqlite.replica import BATCH
 from covey.adapters.sqlite.replica_record import Kind, Record, decode, encode
 from covey.adapters.sqlite.statements import migration_names
 from covey.core.errors import IdentityRefused, LogDiverged, StoreCorrupt, StoreNewer
@@ -21,6 +22,7 @@ from covey.testing import a_message, closing
 from covey.testing.contracts.store import Broken, both, increment, ringing
 from covey.testing.everything import EVERYTHING, read_everything, write_everything
 from tests.adapters.sqlite.replicas import Machines, Rings
+from tests.reports import Reports
 
 LIMIT_S = 20.0
 ALL_TABLES = "select name from sqlite_schema where type = 'table' and name not in ('replica', 'migrations')"
@@ -143,6 +145,21 @@ async def test_a_new_machine_takes_in_everything(machines: Machines) -> None:
             await a.commit(increment)
     async with closing(machines.store("new")) as new:
         assert await new.read(both) == (600, 600)
+
+
+async def test_how_far_it_has_come_is_reported_where_that_takes_long(machines: Machines) -> None:
+    reported = Reports()
+    async with closing(machines.store("a")) as a:
+        for _ in range(600):
+            await a.commit(increment)
+    state = machines.log.state()
+    assert state is not None
+    last = state.last
+    machines.replica("new", report=reported).close()
+    what = "fetching records"
+    assert reported == [(what, BATCH, last), (what, 2 * BATCH, last), (what, 2 * BATCH, 2 * BATCH)]
+    machines.replica("new", report=reported).close()
+    assert len(reported) == 3
 
 
 async def test_what_it_survives_is_what_its_log_survives(machines: Machines) -> None:

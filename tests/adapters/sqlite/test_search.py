@@ -11,6 +11,7 @@ from covey.core.drive import finish
 from covey.core.wire import encode
 from covey.ports.store import Operation, Transaction
 from covey.testing import a_message, a_message_id
+from tests.reports import Reports
 
 
 def add(*texts: str, start: int = 1) -> Operation[None]:
@@ -101,8 +102,12 @@ def test_it_catches_up_in_batches(path: Path, monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(search_module, "BATCH", 7)
     store = SqliteStore(path)
     finish(store.commit(add(*("owl" for _ in range(50)), start=3)))
-    search = SqliteSearch(path)
+    reported = Reports()
+    search = SqliteSearch(path, reported)
     assert len(found(search, "owl")) == 50
+    assert found(search, "fox")
+    what = "indexing messages"
+    assert reported == [*((what, done, 52) for done in range(7, 52, 7)), (what, 49, 49)]
     finish(search.close())
     finish(store.close())
 

@@ -26,6 +26,7 @@ from covey.adapters.sqlite.transaction import Ring
 from covey.adapters.sqlite.trouble import BUSY_LIMIT_S, raise_explained
 from covey.adapters.sqlite.turnstile import Turnstile
 from covey.core.errors import LogDiverged, StoreCorrupt, Unavailable
+from covey.core.reporting import Report, Reporting, report_nothing
 from covey.ports.log import Entry, Log, LogSnapshots, LogState
 from covey.ports.store import Capabilities
 
@@ -41,7 +42,14 @@ class Replica:
     """At `path`, of a log. Any thread may call it."""
 
     def __init__(
-        self, path: str, log: Log, snapshots: LogSnapshots | None, ring: Ring, warn: Warn, limit_s: float = BUSY_LIMIT_S
+        self,
+        path: str,
+        log: Log,
+        snapshots: LogSnapshots | None,
+        ring: Ring,
+        warn: Warn,
+        limit_s: float = BUSY_LIMIT_S,
+        report: Report = report_nothing,
     ) -> None:
         """Make the replica where there is none, and bring it to where the log is."""
         self.path = path
@@ -50,6 +58,7 @@ class Replica:
         self._ring = ring
         self.warn = warn
         self._limit_s = limit_s
+        self._report = report
         self._lock = RLock()
         self._is_closed = False
         make_replica(path)
@@ -86,14 +95,19 @@ class Replica:
     def catch_up(self, last: int) -> None:
         """Bring it to `last` at least."""
         ends_at = monotonic() + self._limit_s
-        while (position := self.position) < last:
-            entries = self.log.after(position, BATCH)
-            if entries is None:
-                self._begin_with_snapshot()
-            elif entries:
-                self.take_in(entries)
-            else:
-                self._wait_for(last, ends_at)
+        begun = position = self.position
+        with Reporting(self._report, "fetching records") as reporting:
+            while position < last:
+                entries = self.log.after(position, BATCH)
+                if entries is None:
+                    self._begin_with_snapshot()
+                elif entries:
+                    self.take_in(entries)
+                else:
+                    self._wait_for(last, ends_at)
+                position = self.position
+                if begun < position < last:
+                    reporting.at(position - begun, last - begun)
 
     def take_in(self, entries: Sequence[Entry]) -> None:
         """Apply what is new among these, and ring."""

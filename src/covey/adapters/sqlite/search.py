@@ -16,6 +16,7 @@ from covey.adapters.sqlite.statements import statements
 from covey.adapters.sqlite.trouble import raise_explained
 from covey.core.errors import StoreClosed
 from covey.core.ids import MessageId
+from covey.core.reporting import Report, Reporting, report_nothing
 from covey.core.wire import decode
 from covey.ports.ledger import MessageFilter
 from covey.ports.search import Hit
@@ -34,8 +35,9 @@ _DAMAGED: Final = (apsw.CorruptError, apsw.NotADBError, apsw.FormatError, apsw.S
 class SqliteSearch:
     """For one thread; never suspends. It reads the store through a connection of its own."""
 
-    def __init__(self, path: str | os.PathLike[str]) -> None:
+    def __init__(self, path: str | os.PathLike[str], report: Report = report_nothing) -> None:
         """Open the search over the store at `path`."""
+        self._report = report
         self._path = absolute(path)
         self._connection = connect(self._path, "normal")
         self._execute = on_one_cursor(self._connection)
@@ -126,8 +128,13 @@ class SqliteSearch:
 
     def _catch_up(self, index: SearchIndex) -> None:
         newest = self._newest()
-        while (after := self._progress(index)) < newest:
-            messages = [(seq, decode(document)) for seq, document in self._execute(_SQL["after"], (after, BATCH))]
-            if not messages:
-                return  # they were pruned meanwhile
-            index.take_in(after, messages)
+        begun = after = self._progress(index)
+        with Reporting(self._report, "indexing messages") as reporting:
+            while after < newest:
+                messages = [(seq, decode(document)) for seq, document in self._execute(_SQL["after"], (after, BATCH))]
+                if not messages:
+                    return  # they were pruned meanwhile
+                index.take_in(after, messages)
+                after = self._progress(index)
+                if after < newest:
+                    reporting.at(after - begun, newest - begun)

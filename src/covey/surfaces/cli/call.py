@@ -9,6 +9,7 @@ from covey.core.drive import finish
 from covey.core.errors import Invalid
 from covey.core.identity import Identity
 from covey.core.ids import parse_session_id
+from covey.core.late import late
 from covey.core.names import AgentName, parse_agent_name
 from covey.core.store_url import Engine, StoreUrl
 from covey.services.space import Ports, Services
@@ -40,8 +41,21 @@ class Call:
     @property
     def ports(self) -> Ports:
         if self._ports is None:
-            self._ports = connect_inline(self.url, ["."])
+            self._ports = connect_inline(self.url, ["."], self.report)
         return self._ports
+
+    def report(self, what: str, done: int, total: int | None) -> None:
+        """Show a person how far something long has come that comes before what was asked for."""
+        if done == total:
+            self._progress.end()
+        else:
+            self._progress.at(what, done, total)
+
+    @late
+    def _progress(self):
+        from covey.surfaces.cli.progress import Progress  # here because it seldom takes long
+
+        return Progress(self.output, "")
 
     @property
     def services(self) -> Services:

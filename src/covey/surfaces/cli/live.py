@@ -33,8 +33,16 @@ def run_live(call: Call, work: Callable[[Services], Awaitable[T]]) -> T:
             asyncio.get_running_loop().add_signal_handler(signal.SIGINT, interrupt, asyncio.current_task())
         if call.url.engine is Engine.MEMORY:
             return await work(call.services)  # a second connection would be to another, empty space
-        ports = connect(call.url, ["."])
+        is_open = False
+
+        def report(what: str, done: int, total: int | None) -> None:
+            if not is_open:  # from then on the screen is the verb's
+                call.report(what, done, total)
+
+        ports = connect(call.url, ["."], report)
         try:
+            await ports.store.read(_look)
+            is_open = True
             return await work(call.narrow(Services(ports)))
         finally:
             await ports.close()
@@ -45,6 +53,10 @@ def run_live(call: Call, work: Callable[[Services], Awaitable[T]]) -> T:
         if is_interrupted:
             raise KeyboardInterrupt from None
         raise
+
+
+async def _look(_transaction: object) -> None:
+    """See to it that the space is there, which may take long at first."""
 
 
 def check_reader() -> None:

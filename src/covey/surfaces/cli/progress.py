@@ -36,14 +36,19 @@ class Progress:
             self._drawn_at = now
             self._output.status(bar(self._label, self.done, self.total))
 
+    def end(self) -> None:
+        """Take the line away."""
+        if self._drawn_at is not None:
+            self._drawn_at = None
+            self._output.status("")
+
     def __enter__(self) -> Self:
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if self._drawn_at is not None:
-            self._output.status("")
+        self.end()
 
 
 def bar(label: str, done: int, total: int | None) -> str:

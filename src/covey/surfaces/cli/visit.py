@@ -70,7 +70,7 @@ class Visit:
             self._call.run(self._ports.close())
 
     def _open(self) -> Sequence[Checkup]:
-        self._ports = connect_inline(self._call.url, [])
+        self._ports = connect_inline(self._call.url, [], self._call.report)
         return *checkups_beside(self._call.url, self._ports), *record_checkups(self._ports)
 
     def _examine(self, *, shown: bool) -> Sequence[Examination]:

@@ -63,7 +63,7 @@ def run(call: Call) -> int:
 def _move(call: Call, source: StoreUrl, target: StoreUrl) -> Moved:
     actor = claimed_or_user(call)
     here = Side(str(source), call.ports, call.services, views(source))
-    ports = connect_inline(target, [])
+    ports = connect_inline(target, [], call.report)
     there = Side(str(target), ports, Services(ports), views(target))
     try:
         with Progress(call.output, "reading") as progress:
