@@ -79,6 +79,7 @@ async def listen(server: str, count: int) -> None:
 
     await client.subscribe(PLAIN, cb=hear)
     await client.flush()
+    await client.flush()  # the first goes ahead of what the client still holds back
     print("ready", flush=True)
     await is_over.wait()
     await client.close()

@@ -23,6 +23,8 @@ class Relay:
         self._is_silent = False
         self._is_closed = False
         self._sockets: list[socket.socket] = []
+        self.sent = b""
+        """What clients have sent this way."""
         self._threads = [Thread(target=self._accept, daemon=True)]
         self._threads[0].start()
 
@@ -63,15 +65,16 @@ class Relay:
                 far = socket.create_connection(self._to)
                 self._sockets += [near, far]
                 for one, other in ((near, far), (far, near)):
-                    pump = Thread(target=self._pump, args=(one, other), daemon=True)
+                    pump = Thread(target=self._pump, args=(one, other, one is near), daemon=True)
                     self._threads.append(pump)
                     pump.start()
 
-    def _pump(self, one: socket.socket, other: socket.socket) -> None:
+    def _pump(self, one: socket.socket, other: socket.socket, is_from_client: bool) -> None:
         with suppress(OSError):
             while content := one.recv(CHUNK):
                 with self._changed:
                     self._changed.wait_for(lambda: self._is_closed or not self._is_silent)
+                    self.sent += content if is_from_client else b""
                 other.sendall(content)
         for each in (one, other):
             with suppress(OSError):

@@ -111,6 +111,7 @@ async def test_a_correlation_id_travels_both_ways_and_only_where_there_is_one(se
         me = await space.join("coder")
         heard = await subscribed(broker, inbox_subject(parse_session_id(goal)))
         await broker.flush()
+        await broker.flush()  # the first goes ahead of what the client still holds back
         await broker.publish(f"agent.inbox.{me.session.id}", payload(correlation_id=correlation, from_goal_id=goal))
         delivery = await first(me)
         assert delivery.message.correlation_id == correlation

@@ -35,6 +35,12 @@ class SteadyClient(Client):
             pending, self._pending, self._pending_data_size = self._pending, [], 0
             self._transport.writelines(pending)
 
+    async def flush(self, timeout: int = 10) -> None:
+        """Return when the server has taken what was sent before. As it comes, the client sends its question ahead of
+        what it still holds back, and so learns nothing of that: who listens would not yet be heard of."""
+        self.write_now()
+        await super().flush(timeout)
+
     @staticmethod
     def _parse_header_lines(raw: bytes) -> dict[str, str]:
         """Do what the client does, in a quarter of the time: it looks at every letter."""
