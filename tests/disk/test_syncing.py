@@ -54,6 +54,19 @@ def test_where_fsync_stops_at_the_cache_of_the_drive_that_is_emptied(
     assert asked == [(f"fcntl {FULL_SYNC}", "file"), (f"fcntl {FULL_SYNC}", "file"), (f"fcntl {FULL_SYNC}", "folder")]
 
 
+def test_a_drive_that_cant_be_asked_is_synced_as_far_as_it_can_be(
+    tmp_path: Path, asked: list[tuple[str, str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(_descriptor: int, _how: int) -> None:
+        raise OSError(45, "Operation not supported")
+
+    monkeypatch.setattr(fcntl, "fcntl", refuse)
+    with pytest.MonkeyPatch.context() as mac:
+        mac.setattr(syncing.sys, "platform", "darwin")
+        sync_all(tmp_path)
+    assert asked == [("fsync", "file"), ("fsync", "file"), ("fsync", "folder")]
+
+
 def test_a_folder_is_closed_also_where_the_disk_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     opened: list[int] = []
 

@@ -1,7 +1,7 @@
 """Waiting for the disk.
 
-On macOS fsync stops at the drive's own cache, which a power cut empties: there the drive itself is asked. All functions
-raise OSError.
+On macOS fsync stops at the drive's own cache, which a power cut empties: there the drive itself is asked, unless it
+can't be, as one of another machine. All functions raise OSError.
 """
 
 # Light to import: short-lived programs come this way.
@@ -14,18 +14,14 @@ import sys
 def sync(descriptor: int) -> None:
     """Return when what was written to a file, and all that is known about it, is on the disk; of a folder, the names in
     it."""
-    if sys.platform == "darwin":
-        fcntl.fcntl(descriptor, fcntl.F_FULLFSYNC)
-    else:
+    if not _has_asked_drive(descriptor):
         os.fsync(descriptor)
 
 
 def sync_data(descriptor: int) -> None:
     """Do the same for what is needed to read it again: not when it was changed, for one."""
-    if sys.platform == "darwin":
-        fcntl.fcntl(descriptor, fcntl.F_FULLFSYNC)
-    else:
-        os.fdatasync(descriptor)
+    if not _has_asked_drive(descriptor):
+        os.fsync(descriptor) if sys.platform == "darwin" else os.fdatasync(descriptor)
 
 
 def sync_folder(folder: str) -> None:
@@ -44,3 +40,13 @@ def sync_and_close(descriptor: int) -> None:
         sync(descriptor)
     finally:
         os.close(descriptor)
+
+
+def _has_asked_drive(descriptor: int) -> bool:
+    if sys.platform == "darwin":
+        try:
+            fcntl.fcntl(descriptor, fcntl.F_FULLFSYNC)
+        except OSError:
+            return False
+        return True
+    return False
