@@ -1,12 +1,12 @@
 """From a URL to adapters: the only place that knows them all, and imports them as late as it can."""
 
 import os
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from typing import Literal, TextIO
 
 from covey import ports
 from covey.adapters.system.clock import SystemClock
-from covey.core.errors import ExtraMissing, Invalid
+from covey.core.errors import ExtraMissing
 from covey.core.ids import Topic
 from covey.core.late import late
 from covey.core.reporting import Report, report_nothing
@@ -42,7 +42,7 @@ def connect(url: StoreUrl, roots: Sequence[str], report: Report = report_nothing
     if url.engine is Engine.MEMORY:
         return _memory(roots)
     if url.engine is Engine.NATS:
-        return _nats().connect_nats(url, roots, report)
+        return nats_wiring().connect_nats(url, roots, report)
     from covey.adapters.blobfiles.threaded import ThreadedBlobs
     from covey.adapters.doorbell.folders import runtime_folder
     from covey.adapters.doorbell.listen import DoorbellWakeups
@@ -53,9 +53,9 @@ def connect(url: StoreUrl, roots: Sequence[str], report: Report = report_nothing
     from covey.adapters.system.threaded_files import ThreadedFiles
     from covey.services.adapters import Adapters
 
-    path = _path(url)
+    path = ledger_path(url)
     folder = os.path.dirname(path)
-    layout = _prepared(url) if url.engine is Engine.FILES else None
+    layout = prepared(url) if url.engine is Engine.FILES else None
     wakeups: ports.Wakeups = DoorbellWakeups(path, runtime_folder(os.environ))
     liveness = SystemLiveness(folder)
     if layout is None:
@@ -95,13 +95,13 @@ def _mirrored(
     from covey.services.mirrored_store import MirroredStore
     from covey.services.task_moves import Desk
 
-    path, synchronous = _path(url), _synchronous(url)
+    path, synchronous = ledger_path(url), _synchronous(url)
     rings = HeldRings(wakeups.ring)
     store = GroupCommit(path, ring=rings.ring, synchronous=synchronous)
     log = LogSync(store.path)
     beside = BesideThread(f"covey {path}")
     confirming = Confirming(log if synchronous == "full" else no_sync, rings, beside)
-    folder = FilesFolder(_root(url), Layout(layout), beside, confirming)
+    folder = FilesFolder(place_of(url), Layout(layout), beside, confirming)
     ledger = SqliteStore(path, ring=wakeups.ring, synchronous=synchronous)
     mirror = Mirror(ledger, folder, SystemClock(), Desk(SystemIds(), liveness), report=report)
 
@@ -114,11 +114,11 @@ def _mirrored(
     return MirroredStore(store, folder, passes), WatchingWakeups(wakeups, folder, passes.run)
 
 
-def _prepared(url: StoreUrl) -> str:
+def prepared(url: StoreUrl) -> str:
     """Return the layout of a folder that others share, which is made ready."""
     from covey.adapters.files.ground import chosen, prepare
 
-    root = _root(url)
+    root = place_of(url)
     layout = chosen(root, url.options.get("layout"))
     prepare(root, layout)
     return layout
@@ -128,7 +128,7 @@ def connect_inline(url: StoreUrl, roots: Sequence[str], report: Report = report_
     """Return the adapters of a space for a short-lived program: everything happens in the calling thread and nothing
     ever suspends. It can ring, but not listen. What has to come first, and may take long, is reported."""
     if url.engine is Engine.NATS:
-        return _nats().InlineNats(url, roots, report)
+        return nats_wiring().InlineNats(url, roots, report)
     return _memory(roots) if url.engine is Engine.MEMORY else _Inline(url, roots, report)
 
 
@@ -141,7 +141,7 @@ class _Inline:
 
     def __init__(self, url: StoreUrl, roots: Sequence[str], report: Report = report_nothing) -> None:
         self._report = report
-        self._path = _path(url)
+        self._path = ledger_path(url)
         self._folder = os.path.dirname(self._path)
         self._synchronous: Literal["full", "normal"] = _synchronous(url)
         self._roots = roots
@@ -151,7 +151,7 @@ class _Inline:
     def store(self):
         from covey.adapters.sqlite.store import SqliteStore
 
-        layout = _prepared(self._url) if self._url.engine is Engine.FILES else None
+        layout = prepared(self._url) if self._url.engine is Engine.FILES else None
         store = SqliteStore(self._path, ring=self._ring, synchronous=self._synchronous)
         return store if layout is None else self._mirrored(store, layout)
 
@@ -160,7 +160,7 @@ class _Inline:
         from covey.core.layout import Layout
         from covey.services.mirrored_store import MirroredStore, OwnPasses
 
-        folder = FilesFolder(_root(self._url), Layout(layout))
+        folder = FilesFolder(place_of(self._url), Layout(layout))
 
         def mirror():
             from covey.services.mirror import Mirror  # here because it takes time to load, and there may be no news
@@ -222,131 +222,6 @@ class _Inline:
             self.liveness.close()
 
 
-def checkups_beneath(url: StoreUrl):
-    """Return what examines a space beneath its records, and opens nothing before it is asked to. The types are
-    inferred: naming them would load what other programs do not need."""
-    if url.engine is Engine.MEMORY:
-        return ()
-    from covey.adapters.doorbell.checkup import DoorbellCheckup
-    from covey.adapters.doorbell.folders import runtime_folder
-    from covey.adapters.sqlite.checkup import StoreCheckup
-    from covey.adapters.system.folder_checkup import FolderCheckup
-
-    path = _path(url)
-    here = (FolderCheckup(path, STORE_FOLDER), DoorbellCheckup(path, runtime_folder(os.environ)))
-    if url.engine is Engine.NATS:
-        from covey.adapters.nats.checkup import ServerCheckup
-        from covey.adapters.nats.settings import parse_nats
-
-        server = ServerCheckup(parse_nats(url, os.environ))
-        # A machine that has not used the space has nothing of it yet, and nothing is wrong with that.
-        return (server, StoreCheckup(path), *here) if os.path.exists(path) else (server, *here)
-    if url.engine is not Engine.FILES:
-        return (StoreCheckup(path), *here)
-    from covey.adapters.files.checkup import MirrorCheckup
-    from covey.adapters.files.ground import chosen
-
-    root = _root(url)
-    return (StoreCheckup(path), *here, MirrorCheckup(root, chosen(root, url.options.get("layout"))))
-
-
-def checkups_beside(url: StoreUrl, ports: Ports):
-    """Return what examines that which goes with the records of a space: the index and the contents of files."""
-    if url.engine is Engine.MEMORY:
-        return ()
-    from covey.adapters.blobfiles.checkup import BlobsCheckup
-    from covey.adapters.sqlite.search_checkup import SearchCheckup
-    from covey.services.leftovers import used_blobs
-
-    path = _path(url)
-    return SearchCheckup(path), BlobsCheckup(os.path.dirname(path), lambda: used_blobs(ports.store))
-
-
-def views(url: StoreUrl):
-    """Return what shows a space as it is at one moment, for exports."""
-    if url.engine is Engine.MEMORY:
-        from covey.adapters.memory import MemoryStore, MemoryViews
-
-        return MemoryViews(MemoryStore())
-    if url.engine is Engine.NATS:
-        _nats().fetch_all(url)
-    from covey.adapters.sqlite.views import SqliteViews
-
-    _reconcile(url)
-    return SqliteViews(_path(url))
-
-
-def caretaking(url: StoreUrl):
-    """Return what cleans up beneath the records of a space: the contents of files, and the pages of the store."""
-    if url.engine is Engine.MEMORY:
-        from covey.adapters.memory import MemoryBlobs, MemoryPages
-
-        return MemoryBlobs(), MemoryPages()
-    from covey.adapters.blobfiles.blobs import BlobFiles
-    from covey.adapters.sqlite.pages import SqlitePages
-
-    path = _path(url)
-    if url.engine is Engine.NATS:
-        return _nats().far_blobs(url), SqlitePages(path)
-    return BlobFiles(os.path.dirname(path)), SqlitePages(path)
-
-
-def backup(url: StoreUrl):
-    """Return what makes backups of a space."""
-    _check_can_be_kept(url)
-    from covey.adapters.archive.tar import TarArchives
-    from covey.adapters.blobfiles.blobs import BlobFiles
-    from covey.adapters.sqlite.snapshots import SqliteSnapshots
-    from covey.services.backup import Backup
-
-    path = _path(url)
-    if url.engine is Engine.NATS:
-        _nats().fetch_all(url)
-        far_blobs = _nats().far_blobs(url)
-        return Backup(SqliteSnapshots(path), TarArchives(), far_blobs, far_blobs, SystemClock())
-    if not os.path.exists(path):
-        raise Invalid("store", str(url), "there is no space to back up")
-    _reconcile(url)
-    blobs = BlobFiles(os.path.dirname(path))
-    return Backup(SqliteSnapshots(path), TarArchives(), blobs, blobs, SystemClock())
-
-
-def restore(url: StoreUrl):
-    """Return what restores a backup to where the URL says."""
-    _check_can_be_kept(url)
-    if url.engine is Engine.NATS:
-        raise Invalid("store", str(url), "restore it to sqlite:PATH, export that, and import it here")
-    from covey.adapters.archive.tar import TarArchives
-    from covey.adapters.blobfiles.blobs import BlobFiles
-    from covey.adapters.sqlite.place import SqlitePlace
-    from covey.adapters.system.liveness import SystemLiveness
-    from covey.services.restore import Restore
-
-    path = _path(url)
-    folder = os.path.dirname(path)
-    place = SqlitePlace(path)
-    if url.engine is Engine.FILES:
-        from covey.adapters.files.place import SharedPlace
-
-        _prepared(url)
-        place = SharedPlace(place, _root(url))
-    return Restore(TarArchives(), place, BlobFiles(folder), SystemLiveness(folder), SystemClock())
-
-
-def _reconcile(url: StoreUrl) -> None:
-    """Take in what others have done in a folder, before its ledger is copied as it is."""
-    if url.engine is not Engine.FILES or not os.path.exists(_path(url)):
-        return
-    from covey.core.drive import finish
-    from covey.services.history import History
-
-    inline = _Inline(url, ())
-    try:
-        finish(History(inline.store, inline.search).last())
-    finally:
-        finish(inline.close())
-
-
 def carriers(stream: TextIO):
     """Return what makes the adapter of a channel, which writes to the stream or posts to where its URL leads."""
     from covey.adapters.console import ConsoleChannel
@@ -382,52 +257,20 @@ def launcher():
     return ProcessLauncher()
 
 
-def _check_can_be_kept(url: StoreUrl) -> None:
-    if url.engine is Engine.MEMORY:
-        raise Invalid(
-            "store", str(url), "it ends with its process; only a store in a file can be backed up and restored"
-        )
-
-
-def check_two_places(source: StoreUrl, target: StoreUrl) -> None:
-    """Raise Invalid where a space can't be moved from one to the other: there is none, or both are the same."""
-    for url in (source, target):
-        if url.engine is Engine.MEMORY:
-            raise Invalid("store", str(url), "it ends with this process; name a store that stays")
-    here = _path(source)
-    if os.path.realpath(here) == os.path.realpath(_path(target)):
-        raise Invalid("store", str(target), "it is the one that is to be moved")
-    if source.engine is Engine.NATS:
-        return  # what is there the server knows
-    if not os.path.exists(here) and not (source.engine is Engine.FILES and os.path.isdir(_root(source))):
-        raise Invalid("store", str(source), "there is no space to move")
-
-
-def salvage(url: StoreUrl, target: str, tell: Callable[[int, int | None], None]):
-    """Copy what can still be read of a damaged store into a new one; return what became of each sort of record."""
-    if url.engine is Engine.MEMORY:
-        raise Invalid("store", str(url), "only a store in a file can be salvaged")
-    if url.engine is Engine.NATS:
-        raise Invalid("store", str(url), "its log has everything: remove the damaged replica, and it is fetched again")
-    from covey.adapters.sqlite.salvage import salvage
-
-    return salvage(_path(url), os.path.expanduser(target), tell)
-
-
 def everywhere(url: StoreUrl) -> StoreUrl:
     """Return where a space is in words that mean the same in every folder."""
     if url.engine in (Engine.SQLITE, Engine.FILES):
-        return url._replace(place=_root(url))
+        return url._replace(place=place_of(url))
     files = {name: os.path.abspath(url.options[name]) for name in FILE_OPTIONS if name in url.options}
     return url._replace(options={**url.options, **files})
 
 
 def home(url: StoreUrl) -> str:
     """Return the folder of a space on this machine, for what belongs to it here."""
-    return os.path.dirname(_path(url))
+    return os.path.dirname(ledger_path(url))
 
 
-def _path(url: StoreUrl) -> str:
+def ledger_path(url: StoreUrl) -> str:
     """Return the file of a ledger on this machine."""
     if url.engine is Engine.NATS:
         from covey.adapters.nats.places import replica_path
@@ -436,12 +279,12 @@ def _path(url: StoreUrl) -> str:
     return os.path.abspath(os.path.expanduser(url.file or ""))
 
 
-def _root(url: StoreUrl) -> str:
+def place_of(url: StoreUrl) -> str:
     """Return what a URL names on this machine; for files: the folder that others share."""
     return os.path.abspath(os.path.expanduser(url.place))
 
 
-def _nats():
+def nats_wiring():
     """Return what wires spaces on NATS."""
     try:
         import covey.wiring_nats

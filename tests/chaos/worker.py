@@ -13,7 +13,8 @@ import covey
 from covey.core.store_url import parse_store_url
 from covey.services.prune import Prune
 from covey.services.space import Services
-from covey.wiring import caretaking, connect_inline
+from covey.wiring import connect_inline
+from covey.wiring_care import caretaking
 from tests.chaos.diary import Diary, Trouble
 from tests.chaos.life import NAMES, Life
 from tests.chaos.where import tell_where

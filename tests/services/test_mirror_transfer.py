@@ -7,7 +7,7 @@ from covey.core.identity import Identity
 from covey.core.layout import Layout
 from covey.core.names import AgentName, Scope
 from covey.core.store_url import parse_store_url
-from covey.wiring import backup, restore
+from covey.wiring_care import backup, restore
 from tests.services.shared_folder import letter, opened
 from tests.services.transferring import exported, imported
 

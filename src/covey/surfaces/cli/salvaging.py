@@ -5,7 +5,7 @@ from functools import partial
 from covey.surfaces.cli.call import Call
 from covey.surfaces.cli.exits import DONE
 from covey.surfaces.cli.progress import Progress
-from covey.wiring import salvage
+from covey.wiring_care import salvage
 
 
 def save(call: Call, target: str) -> int:

@@ -24,7 +24,8 @@ from covey.surfaces.cli.findings import (
 )
 from covey.surfaces.cli.output import envelope
 from covey.surfaces.cli.user import actor_or_user
-from covey.wiring import checkups_beneath, checkups_beside, connect_inline
+from covey.wiring import connect_inline
+from covey.wiring_care import checkups_beneath, checkups_beside
 
 EVERY_SECONDS: Final = 0.2
 """How often a person hears how far a long look is."""

@@ -11,7 +11,7 @@ from covey.surfaces.cli.credentials import check_whole
 from covey.surfaces.cli.exits import DONE
 from covey.surfaces.cli.progress import Progress
 from covey.surfaces.cli.sizes import size
-from covey.wiring import backup
+from covey.wiring_care import backup
 
 DESCRIPTION = """\
 Copy the whole space to one file, a tar: its records up to one moment, and the

@@ -11,7 +11,7 @@ from covey.services.transfer_export import Export
 from covey.surfaces.cli.call import Call
 from covey.surfaces.cli.export_file import new_file
 from covey.surfaces.cli.progress import Progress
-from covey.wiring import views
+from covey.wiring_care import views
 
 DESCRIPTION = """\
 Write everything that the space holds to a file: agents, mail, debts, tasks, the

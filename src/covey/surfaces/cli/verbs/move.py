@@ -15,7 +15,8 @@ from covey.surfaces.cli.exits import DONE, REFUSED
 from covey.surfaces.cli.progress import Progress
 from covey.surfaces.cli.user import claimed_or_user
 from covey.surfaces.cli.verbs.export import document
-from covey.wiring import check_two_places, connect_inline, views
+from covey.wiring import connect_inline
+from covey.wiring_care import check_two_places, views
 
 DESCRIPTION = """\
 Take a space from one store to another, of whatever kind: everything that

@@ -16,7 +16,7 @@ from covey.surfaces.cli.progress import Progress
 from covey.surfaces.cli.sizes import size
 from covey.surfaces.cli.user import actor_or_user
 from covey.surfaces.cli.when import age, parse_span
-from covey.wiring import caretaking
+from covey.wiring_care import caretaking
 
 DESCRIPTION = """\
 Remove scopes that are closed and old, and threads without a scope that are:

@@ -11,7 +11,7 @@ from covey.surfaces.cli.credentials import refuse_tokens
 from covey.surfaces.cli.exits import DONE
 from covey.surfaces.cli.progress import Progress
 from covey.surfaces.cli.user import claimed_or_user
-from covey.wiring import restore
+from covey.wiring_care import restore
 
 DESCRIPTION = """\
 Make a space from a backup: where --to says, or else where the space is that
