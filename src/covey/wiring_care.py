@@ -5,6 +5,7 @@ from collections.abc import Callable
 
 from covey.adapters.system.clock import SystemClock
 from covey.core.errors import Invalid
+from covey.core.reporting import Report, report_nothing
 from covey.core.store_url import STORE_FOLDER, Engine, StoreUrl
 from covey.services.space import Ports
 from covey.wiring import connect_inline, ledger_path, nats_wiring, place_of, prepared
@@ -50,17 +51,17 @@ def checkups_beside(url: StoreUrl, ports: Ports):
     return SearchCheckup(path), BlobsCheckup(os.path.dirname(path), lambda: used_blobs(ports.store))
 
 
-def views(url: StoreUrl):
-    """Return what shows a space as it is at one moment, for exports."""
+def views(url: StoreUrl, report: Report = report_nothing):
+    """Return what shows a space as it is at one moment, for exports. What has to come first is reported."""
     if url.engine is Engine.MEMORY:
         from covey.adapters.memory import MemoryStore, MemoryViews
 
         return MemoryViews(MemoryStore())
     if url.engine is Engine.NATS:
-        nats_wiring().fetch_all(url)
+        nats_wiring().fetch_all(url, report)
     from covey.adapters.sqlite.views import SqliteViews
 
-    _reconcile(url)
+    _reconcile(url, report)
     return SqliteViews(ledger_path(url))
 
 
@@ -79,8 +80,8 @@ def caretaking(url: StoreUrl):
     return BlobFiles(os.path.dirname(path)), SqlitePages(path)
 
 
-def backup(url: StoreUrl):
-    """Return what makes backups of a space."""
+def backup(url: StoreUrl, report: Report = report_nothing):
+    """Return what makes backups of a space. What has to come first is reported."""
     _check_can_be_kept(url)
     from covey.adapters.archive.tar import TarArchives
     from covey.adapters.blobfiles.blobs import BlobFiles
@@ -89,12 +90,12 @@ def backup(url: StoreUrl):
 
     path = ledger_path(url)
     if url.engine is Engine.NATS:
-        nats_wiring().fetch_all(url)
+        nats_wiring().fetch_all(url, report)
         far_blobs = nats_wiring().far_blobs(url)
         return Backup(SqliteSnapshots(path), TarArchives(), far_blobs, far_blobs, SystemClock())
+    _reconcile(url, report)
     if not os.path.exists(path):
         raise Invalid("store", str(url), "there is no space to back up")
-    _reconcile(url)
     blobs = BlobFiles(os.path.dirname(path))
     return Backup(SqliteSnapshots(path), TarArchives(), blobs, blobs, SystemClock())
 
@@ -146,14 +147,14 @@ def check_two_places(source: StoreUrl, target: StoreUrl) -> None:
         raise Invalid("store", str(source), "there is no space to move")
 
 
-def _reconcile(url: StoreUrl) -> None:
+def _reconcile(url: StoreUrl, report: Report) -> None:
     """Take in what others have done in a folder, before its ledger is copied as it is."""
-    if url.engine is not Engine.FILES or not os.path.exists(ledger_path(url)):
+    if url.engine is not Engine.FILES or not os.path.isdir(place_of(url)):
         return
     from covey.core.drive import finish
     from covey.services.history import History
 
-    inline = connect_inline(url, ())
+    inline = connect_inline(url, (), report)
     try:
         finish(History(inline.store, inline.search).last())
     finally:

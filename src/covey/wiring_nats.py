@@ -34,9 +34,9 @@ def connect_nats(url: StoreUrl, roots: Sequence[str], report: Report) -> Ports:
     return _Threaded(url, roots, report)
 
 
-def fetch_all(url: StoreUrl) -> None:
+def fetch_all(url: StoreUrl, report: Report = report_nothing) -> None:
     """Bring the replica to where the log is."""
-    ports = InlineNats(url, ())
+    ports = InlineNats(url, (), report)
     try:
         finish(ports.store.read(_look))
     finally:

@@ -117,3 +117,22 @@ def test_a_program_does_not_see_it(covey: Covey, tmp_path: Path) -> None:
     fill(tmp_path / "shared", 1_200)
     said = covey("inbox", "alice", "--store", "files:shared?layout=dialogue")
     assert (said.code, said.err) == (DONE, "")
+
+
+def test_a_folder_that_nobody_has_opened_yet_is_exported_with_what_is_in_it(covey: Covey, tmp_path: Path) -> None:
+    fill(tmp_path / "shared", 3)
+    said = covey("export", "out.jsonl", "--store", "files:shared?layout=dialogue", "--json")
+    assert (said.code, said.json["records"]["message"]) == (DONE, 3)
+
+
+def test_a_folder_that_nobody_has_opened_yet_is_backed_up_with_what_is_in_it(covey: Covey, tmp_path: Path) -> None:
+    fill(tmp_path / "shared", 3)
+    assert covey("backup", "space.tar", "--store", "files:shared?layout=dialogue").code == DONE
+    assert covey("restore", "space.tar", "--to", "sqlite:there.db").code == DONE
+    assert len(covey("search", "old", "--store", "sqlite:there.db", "--json").json) == 3
+
+
+def test_a_folder_that_is_not_there_is_not_backed_up(covey: Covey, tmp_path: Path) -> None:
+    said = covey("backup", "space.tar", "--store", "files:shared?layout=dialogue")
+    assert (said.code, "there is no space to back up" in said.err.replace("\n", " ")) == (USAGE, True)
+    assert not (tmp_path / "shared").exists()

@@ -33,9 +33,10 @@ def arguments(parser: ArgumentParser) -> None:
 def run(call: Call) -> int:
     check_whole(call, "back up the space")
     file = call.options.file
+    backups = backup(call.url, call.report)
     with Progress(call.output, "backing up") as progress:
         tell = partial(progress.at, "backing up")
-        done = call.run(backup(call.url).back_up(file, replace=call.options.replace, tell=tell))
+        done = call.run(backups.back_up(file, replace=call.options.replace, tell=tell))
     contents, written = done.contents, Path(file).stat().st_size
     if call.output.as_json:
         call.output.json(

@@ -50,7 +50,7 @@ def run(call: Call) -> int:
 
 
 async def _write(call: Call, write: Callable[[bytes], object]) -> Export:
-    async with call.services.exports(views(call.url)).open(with_tokens=call.options.tokens) as export:
+    async with call.services.exports(views(call.url, call.report)).open(with_tokens=call.options.tokens) as export:
         with Progress(call.output, "exporting", await export.total()) as progress:
             async for line in export.lines():
                 write(line)

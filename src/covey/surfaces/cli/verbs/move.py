@@ -63,9 +63,9 @@ def run(call: Call) -> int:
 
 def _move(call: Call, source: StoreUrl, target: StoreUrl) -> Moved:
     actor = claimed_or_user(call)
-    here = Side(str(source), call.ports, call.services, views(source))
+    here = Side(str(source), call.ports, call.services, views(source, call.report))
     ports = connect_inline(target, [], call.report)
-    there = Side(str(target), ports, Services(ports), views(target))
+    there = Side(str(target), ports, Services(ports), views(target, call.report))
     try:
         with Progress(call.output, "reading") as progress:
 
