@@ -94,4 +94,6 @@ def _live_alone(worker: Worker, diary: Diary) -> None:
 
 
 def _prune(worker: Worker, services: Services) -> Prune:
-    return services.prune(*caretaking(parse_store_url(worker.url)))
+    blobs, pages = caretaking(parse_store_url(worker.url))
+    finish(blobs.digests())  # so that it is connected where it has to be: in a moment there may be nobody to connect to
+    return services.prune(blobs, pages)
