@@ -5,32 +5,32 @@ from pathlib import Path
 
 import pytest
 
-from covey.adapters.memory import MemoryBlobs, MemoryLiveness, MemorySearch, MemoryStore
+from covey.adapters.memory import MemoryLiveness, MemoryStore
 from covey.adapters.sqlite.store import SqliteStore
-from covey.adapters.system.files import RootedFiles
 from covey.core.address import parse_address
 from covey.core.card import Card
-from covey.core.draft import Draft, compose
+from covey.core.draft import Draft
 from covey.core.ids import InboxId, parked_inbox
 from covey.core.message import Kind
-from covey.core.names import AgentName
 from covey.core.parts import TextPart
 from covey.core.receipt import Receipt
 from covey.core.session import Holder
-from covey.core.wire import encode
-from covey.ports.store import Store, Transaction
-from covey.services.acceptance import Acceptance
+from covey.ports.store import Store
 from covey.services.act import Act
-from covey.services.adapters import Adapters
-from covey.services.directory import Joined, JoinRequest
 from covey.services.presence import end_session
 from covey.services.recipients import SendPolicy
-from covey.services.space import Services
-from covey.testing.clock import HandClock
-from covey.testing.ids import CountingIds
-from tests.properties.world import NobodyRings, finish
+from tests.properties.world import finish
+from tests.services.together import BOB, World
 
-ANN, BOB = AgentName("ann"), AgentName("bob")
+
+def sends(world: World, change: Callable[[Act], Awaitable[object]]) -> list[list[InboxId]]:
+    """Send, let something change, and send again, all in one transaction; return where the copies went."""
+
+    async def changed(act: Act) -> Receipt | None:
+        await change(act)
+
+    receipts = world.together(world.send, changed, world.send)
+    return [[copy.inbox for copy in receipt.deliveries] for receipt in receipts if receipt is not None]
 
 
 class DiesOnceSeen(MemoryLiveness):
@@ -50,40 +50,6 @@ class CountedLooks(MemoryLiveness):
     def is_held(self, holder: Holder) -> bool:
         self.looks += 1
         return super().is_held(holder)
-
-
-class World:
-    """Ann writes to bob, several times in one transaction."""
-
-    def __init__(self, store: Store, liveness: MemoryLiveness) -> None:
-        self.store = store
-        self.clock = HandClock()
-        self.ids = CountingIds()
-        self.acceptance = Acceptance(self.ids, liveness)
-        blobs, search, files = MemoryBlobs(), MemorySearch(store), RootedFiles(())
-        self.space = Services(Adapters(store, NobodyRings(), blobs, search, liveness, files, self.clock, self.ids))
-        self.ann, self.bob = self.join(ANN), self.join(BOB)
-
-    def join(self, name: AgentName) -> Joined:
-        return finish(self.space.directory.join(JoinRequest(name)))
-
-    def sends(self, change: Callable[[Act], Awaitable[object]]) -> list[list[InboxId]]:
-        """Send, let something change, and send again, all in one transaction; return where the copies went."""
-
-        async def operation(tx: Transaction) -> list[list[InboxId]]:
-            act = Act(tx, self.ann.identity, self.clock.now())
-            before = await self.send(act)
-            await change(act)
-            return [before, await self.send(act)]
-
-        return finish(self.store.commit(operation))
-
-    async def send(self, act: Act) -> list[InboxId]:
-        draft = Draft(Kind.NOTIFY, (parse_address("bob"),), (TextPart("text"),))
-        message = compose(draft, act.actor, self.ids.message_id(act.now), act.now)
-        receipt = await self.acceptance.accept(act, message, encode(message), SendPolicy(), None, [])
-        assert isinstance(receipt, Receipt)
-        return [copy.inbox for copy in receipt.deliveries]
 
 
 @pytest.fixture(params=["memory", "sqlite"])
@@ -110,28 +76,28 @@ def test_what_is_committed_together_looks_once(store: Store) -> None:
     liveness = CountedLooks()
     world = World(store, liveness)
     before = liveness.looks
-    assert world.sends(nothing) == [[world.bob.session.inbox]] * 2
+    assert sends(world, nothing) == [[world.bob.session.inbox]] * 2
     assert liveness.looks == before + 1
 
 
 def test_the_next_transaction_looks_again(store: Store) -> None:
     liveness = MemoryLiveness()
     world = World(store, liveness)
-    assert world.sends(nothing) == [[world.bob.session.inbox]] * 2
+    assert sends(world, nothing) == [[world.bob.session.inbox]] * 2
     liveness.kill(world.bob.session.holder)
-    assert world.sends(nothing) == [[parked_inbox(BOB)]] * 2
+    assert sends(world, nothing) == [[parked_inbox(BOB)]] * 2
 
 
 def test_a_session_that_ends_in_between_gets_nothing_more(store: Store) -> None:
     world = World(store, MemoryLiveness())
     ended = world.bob.session
-    assert world.sends(lambda act: end_session(act, ended, "left", ())) == [[ended.inbox], [parked_inbox(BOB)]]
+    assert sends(world, lambda act: end_session(act, ended, "left", ())) == [[ended.inbox], [parked_inbox(BOB)]]
 
 
 def test_a_session_that_joins_in_between_gets_what_follows(store: Store) -> None:
     world = World(store, MemoryLiveness())
     first, second = world.bob.session, world.bob.session._replace(id=world.ids.session_id())
-    assert world.sends(lambda act: act.tx.sessions.put(second)) == [[first.inbox], [first.inbox, second.inbox]]
+    assert sends(world, lambda act: act.tx.sessions.put(second)) == [[first.inbox], [first.inbox, second.inbox]]
 
 
 def test_a_card_that_changes_in_between_counts_for_what_follows(store: Store) -> None:
@@ -143,4 +109,4 @@ def test_a_card_that_changes_in_between_counts_for_what_follows(store: Store) ->
         await act.tx.agents.put(agent._replace(card=Card(channel=True)))
 
     # A channel has no sessions: its mail waits with the agent.
-    assert world.sends(become_a_channel) == [[world.bob.session.inbox], [parked_inbox(BOB)]]
+    assert sends(world, become_a_channel) == [[world.bob.session.inbox], [parked_inbox(BOB)]]

@@ -50,7 +50,8 @@ class Transaction(Protocol):
     @property
     def moment(self) -> int:
         """Which moment that is. No other one of the store's has this number, but operations that become durable
-        together may see the same. It is for what is to be found out once and then to stay so."""
+        together may see the same, until one of them changes an agent, a session or a setting: then it is another. It is
+        for what is to be found out once and then to stay so."""
         ...
 
     @property

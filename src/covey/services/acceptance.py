@@ -24,6 +24,7 @@ from covey.services.filing import file
 from covey.services.notices import report_trouble, report_unauthorized
 from covey.services.policies import PAUSED, TELL_UNAUTHORIZED, is_on
 from covey.services.recipients import SendPolicy, Unregistered, introduce, recipients
+from covey.services.routes import Alike, Route, Routes
 from covey.services.steady import SteadyLook
 from covey.services.task_moves import Desk
 from covey.services.task_opening import open_task, task_refusal
@@ -35,6 +36,7 @@ class Acceptance:
     def __init__(self, ids: Ids, liveness: Liveness) -> None:
         self._ids = ids
         self._look = SteadyLook(liveness)
+        self._routes = Routes()
 
     async def accept(
         self,
@@ -48,7 +50,11 @@ class Acceptance:
         """File `message` for everyone it is for. A recipient that can't have it is a line of the receipt, not an
         error. What gave way to it is added to `evicted`. One that is part of a storm is not filed: the error that says
         so is returned, because what was written down of it stands."""
-        liveness = self._look.at(act.tx.moment)
+        moment = act.tx.moment
+        known = self._routes.find(message, policy, moment) if answered is None else None
+        if known is not None and (route := known[1]) is not None and await _has_room(act, route):
+            return await _along(act, message, document, route)
+        liveness = self._look.at(moment)
         # A sender that nobody knew becomes known, so that it can be answered.
         sender = await act.tx.agents.get(message.sender.agent) or await introduce(act, message.sender.agent)
         is_person = message.sender.is_operator or sender.card.channel
@@ -68,8 +74,8 @@ class Acceptance:
         if message.root != message.id:  # a message that begins something is weighed with what it leads to
             from covey.services.weighing import Weighed, weigh
 
-            known = [recipient for recipient in found if isinstance(recipient, Recipient)]
-            weighed = Weighed(message, is_person, known, debts, policy.spawns)
+            agents = [recipient for recipient in found if isinstance(recipient, Recipient)]
+            weighed = Weighed(message, is_person, agents, debts, policy.spawns)
             stopped = await weigh(act, weighed, Desk(self._ids, liveness))
             if stopped is not None:
                 return stopped
@@ -96,6 +102,8 @@ class Acceptance:
             if message.expects_reply:
                 tickets.append(new_ticket(message, recipient.agent, [line.state for line in lines], act.now))
         receipt = await file(act, message, document, deliveries, tickets)
+        if known is not None:
+            self._keep_route(act, known[0], found, deliveries)
         if channels:
             from covey.services.posting import post_all  # here because most mail is not for people
 
@@ -121,6 +129,17 @@ class Acceptance:
             for agent in unauthorized:
                 await report_unauthorized(act, message, agent, self._ids, liveness)
         return receipt
+
+    def _keep_route(
+        self, act: Act, like: Alike, found: Sequence[Recipient | Unregistered], deliveries: Sequence[Delivery]
+    ) -> None:
+        """Keep in mind where the message went, if it got there, and nothing but the rules had a say in that."""
+        recipient = found[0] if len(found) == 1 else None
+        if not isinstance(recipient, Recipient) or recipient.card.channel:
+            return
+        if all(line.state is DeliveryState.QUEUED for line in deliveries):
+            places = [(line.inbox, _capacity(recipient, line.inbox)) for line in deliveries]
+            self._routes.keep(like, Route(recipient.agent, places), act.tx.moment)
 
     async def _follow(self, act: Act, message: Message, answered: Message) -> Receipt | CoveyError:
         """Accept what another message leads to by itself."""
@@ -178,6 +197,24 @@ class Acceptance:
                 ticket = await act.tx.tickets.get(ticket_id(victim.message_id, victim.agent))
                 if ticket is not None:
                     await report_trouble(act, ticket, Trouble.EVICTED, self._ids, liveness)
+
+
+async def _has_room(act: Act, route: Route) -> bool:
+    """Tell whether nothing has to give way for one more message."""
+    queued = act.tx.inboxes.queued
+    for inbox, capacity in route.places:
+        if await queued(inbox) >= capacity.limit:
+            return False
+    return True
+
+
+async def _along(act: Act, message: Message, document: str, route: Route) -> Receipt:
+    """File a message where one like it went."""
+    agent, places = route
+    number = await act.tx.agents.next_number(agent)
+    lines = [_line(message, n, agent, inbox, act.now, None, number) for n, (inbox, _) in enumerate(places, 1)]
+    owed = [new_ticket(message, agent, [line.state for line in lines], act.now)] if message.expects_reply else ()
+    return await file(act, message, document, lines, owed)
 
 
 def _answers(message: Message, answered: Message, deliveries: Sequence[Delivery]) -> bool:

@@ -34,13 +34,16 @@ class RecordingTransaction:
 
     def __init__(self, tx: Transaction, record: Record) -> None:
         self._tx = tx
-        self.moment = tx.moment
         self.ring = tx.ring
         self.agents = tx.agents
         self.sessions = tx.sessions
         self.journal = _Journal(tx.journal, record)
         self.messages = _Messages(tx.messages, record)
         self.deliveries = _Deliveries(tx.deliveries, record)
+
+    @property
+    def moment(self) -> int:
+        return self._tx.moment
 
     def __getattr__(self, name: str) -> object:
         return getattr(self._tx, name)

@@ -51,7 +51,6 @@ class CountingTransaction:
         def counting(table: Table) -> Table:
             return cast(Table, _CountingTable(table, written))
 
-        self.moment = transaction.moment
         self.agents = counting(transaction.agents)
         self.sessions = counting(transaction.sessions)
         self.tokens = counting(transaction.tokens)
@@ -71,6 +70,10 @@ class CountingTransaction:
         self.holdings = transaction.holdings
         self.pruned = counting(transaction.pruned)
         self._transaction = transaction
+
+    @property
+    def moment(self) -> int:
+        return self._transaction.moment
 
     def ring(self, topic: Topic) -> None:
         self._transaction.ring(topic)

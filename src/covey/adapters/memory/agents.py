@@ -1,6 +1,6 @@
 """Agents in memory."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from covey.adapters.memory.table import Table
 from covey.adapters.memory.undo import UndoLog
@@ -9,7 +9,8 @@ from covey.core.names import AgentName
 
 
 class MemoryAgents:
-    def __init__(self, log: UndoLog) -> None:
+    def __init__(self, log: UndoLog, changed: Callable[[], None]) -> None:
+        self._changed = changed
         self._agents = Table[AgentName, Agent](log)
         self._numbers = Table[AgentName, int](log)
 
@@ -18,6 +19,7 @@ class MemoryAgents:
 
     async def put(self, agent: Agent) -> None:
         self._agents.put(agent.name, agent)
+        self._changed()
 
     async def all(self) -> Sequence[Agent]:
         return sorted(self._agents.all(), key=lambda agent: agent.name)

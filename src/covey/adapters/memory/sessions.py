@@ -1,6 +1,6 @@
 """Sessions in memory; those that have ended stand on no shelf."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from covey.adapters.memory.table import Order, Shelf, Table
 from covey.adapters.memory.undo import UndoLog
@@ -21,7 +21,8 @@ def _places(session: Session) -> Iterable[tuple[Shelf, Order]]:
 
 
 class MemorySessions:
-    def __init__(self, log: UndoLog) -> None:
+    def __init__(self, log: UndoLog, changed: Callable[[], None]) -> None:
+        self._changed = changed
         self.table = Table[SessionId, Session](log, _places)
 
     async def get(self, session_id: SessionId) -> Session | None:
@@ -29,6 +30,7 @@ class MemorySessions:
 
     async def put(self, session: Session) -> None:
         self.table.put(session.id, session)
+        self._changed()
 
     async def of_agent(self, agent: AgentName) -> Sequence[Session]:
         return self.table.on(("agent", agent))

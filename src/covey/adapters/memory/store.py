@@ -2,8 +2,7 @@
 
 from collections.abc import Callable, Collection, Generator
 from contextlib import contextmanager
-from itertools import count
-from typing import Final, TypeVar
+from typing import TypeVar
 
 from covey.adapters.memory.transaction import MemoryTransaction
 from covey.adapters.memory.undo import UndoLog
@@ -13,9 +12,6 @@ from covey.core.ids import Topic
 from covey.ports.store import Capabilities, Operation, Survives
 
 T = TypeVar("T")
-
-_moments: Final = count()
-"""Not one's own: a store may be put away and come back."""
 
 Ring = Callable[[Collection[Topic]], None]
 
@@ -67,7 +63,7 @@ class MemoryStore:
         if self._is_running:
             raise RuntimeError("an operation awaits nothing but its transaction: this one began another on the store")
         self._is_running = True
-        self._transaction.moment = next(_moments)
+        self._transaction.move_on()
         try:
             yield
         finally:

@@ -1,6 +1,8 @@
 """The tables of a space in memory, and the topics that the running commit rings."""
 
 from collections.abc import Collection
+from itertools import count
+from typing import Final
 
 from covey.adapters.memory.agents import MemoryAgents
 from covey.adapters.memory.bindings import MemoryBindings
@@ -21,15 +23,18 @@ from covey.adapters.memory.undo import UndoLog
 from covey.adapters.memory.waits import MemoryWaits
 from covey.core.ids import Topic
 
+_moments: Final = count()
+"""Not one's own: a store may be put away and come back."""
+
 
 class MemoryTransaction:
     """One for the whole life of a store: commits are serial, and the log takes back the one that failed."""
 
     def __init__(self, log: UndoLog) -> None:
-        self.agents = MemoryAgents(log)
-        self.sessions = MemorySessions(log)
+        self.agents = MemoryAgents(log, self.move_on)
+        self.sessions = MemorySessions(log, self.move_on)
         self.tokens = MemoryTokens(log)
-        self.settings = MemorySettings(log)
+        self.settings = MemorySettings(log, self.move_on)
         self.messages = MemoryMessages(log)
         self.deliveries = MemoryDeliveries(log)
         self.inboxes = MemoryInboxes(self.deliveries)
@@ -57,6 +62,10 @@ class MemoryTransaction:
         self.moment = -1
         self._log = log
         self._rung: dict[Topic, None] = {}
+
+    def move_on(self) -> None:
+        """Come to another moment."""
+        self.moment = next(_moments)
 
     def ring(self, topic: Topic) -> None:
         self._log.record(self._rung.clear)

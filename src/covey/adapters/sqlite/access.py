@@ -50,6 +50,7 @@ class Access:
         """Count that an agent, a session or a setting has changed, so that others forget what they remember."""
         self.write(_CHANGE_DIRECTORY)
         self.known.directory = None
+        self.known.move_on()
 
     def _directory(self) -> int:
         return int(self.read(_DIRECTORY).get)

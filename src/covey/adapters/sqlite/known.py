@@ -1,6 +1,7 @@
 """What a connection remembers from one transaction to the next, until somebody else has written."""
 
 from collections.abc import Callable, Sequence
+from itertools import count
 from typing import Final
 
 from covey.core.card import Agent
@@ -11,6 +12,8 @@ from covey.core.session import Session
 MAX_KNOWN: Final = 10_000
 """How many agents, sessions, settings or inboxes are remembered; at the bound all are forgotten."""
 
+_moments: Final = count()
+
 
 class Known:
     """Agents, sessions and settings as they were read last, and what is counted."""
@@ -20,6 +23,7 @@ class Known:
         "changes",
         "directory",
         "last",
+        "moment",
         "numbered",
         "queued",
         "sessions",
@@ -47,12 +51,16 @@ class Known:
         """How often a count has changed."""
         self.version = 0
         """SQLite's number for what the others have committed."""
+        self.moment = -1
+        """Which one the transaction sees; another one as soon as it changes an agent, a session or a setting."""
         self.directory: int | None = None
         """How often agents, sessions and settings had changed when they were read; None to look it up."""
 
     def at(self, version: int, directory: Callable[[], int]) -> None:
-        """Begin a transaction: keep what is remembered if nobody else has written since the last one. Where they have,
-        keep agents, sessions and settings if these have not changed; `directory` looks it up."""
+        """Begin a transaction, at a moment of its own. Keep what is remembered if nobody else has written since the
+        last one; where they have, keep agents, sessions and settings if these have not changed, which `directory` looks
+        up."""
+        self.move_on()
         if max(len(self.agents), len(self.sessions), len(self.settings), len(self.queued)) > MAX_KNOWN:
             self.forget()
         if version != self.version:
@@ -63,8 +71,13 @@ class Known:
                 self.directory = changes
             self.version = version
 
+    def move_on(self) -> None:
+        """Come to another moment."""
+        self.moment = next(_moments)
+
     def forget(self) -> None:
         """Forget everything: something that was written has been undone."""
+        self.move_on()
         self._forget_counts()
         self._forget_directory()
         self.directory = None

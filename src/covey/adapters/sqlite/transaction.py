@@ -1,8 +1,6 @@
 """The transaction: all records over one connection, and the topics to ring."""
 
 from collections.abc import Callable, Collection
-from itertools import count
-from typing import Final
 
 from covey.adapters.sqlite.access import Access
 from covey.core.ids import Topic
@@ -12,15 +10,12 @@ Ring = Callable[[Collection[Topic]], None]
 """Called once a commit is durable, on the thread that writes, with each topic once; never blocks, never raises."""
 
 
-_moments: Final = count()
-
-
 def ring_nobody(_topics: Collection[Topic]) -> None:
     """Stand in for wake-ups where nobody waits."""
 
 
 class SqliteTransaction:
-    """One object for all transactions of a connection: it holds nothing of its own but its number and the topics.
+    """One object for all transactions of a connection: it holds nothing of its own but the topics.
 
     Each kind of record is loaded when it is first used: a short-lived program looks at two or three of them. The types
     of what stands below are inferred.
@@ -28,13 +23,15 @@ class SqliteTransaction:
 
     def __init__(self, access: Access) -> None:
         self._access = access
-        self.moment = -1
         self.topics: list[Topic] = []
 
     def begin(self, version: int) -> None:
         """Begin over what others had committed when they came to `version`."""
-        self.moment = next(_moments)
         self._access.begin(version)
+
+    @property
+    def moment(self) -> int:
+        return self._access.known.moment
 
     def ring(self, topic: Topic) -> None:
         self.topics.append(topic)

@@ -11,6 +11,7 @@ from covey.core.ids import Topic
 from covey.ports.store import Capabilities, Operation, Store, Survives, Transaction
 from covey.testing.everything import EVERYTHING, read_everything, write_everything
 from covey.testing.opening import OpenStore, silent
+from covey.testing.records import a_session, an_agent
 
 
 class Broken(Exception):
@@ -125,6 +126,21 @@ class StoreContract:
         async with open_store(silent) as store:
             seen = [await run(moment) for _ in range(3) for run in (store.commit, store.read)]
             assert len(set(seen)) == len(seen)
+
+    async def test_a_change_of_who_is_there_or_of_a_rule_is_another_moment(self, open_store: OpenStore) -> None:
+        async def moments(transaction: Transaction) -> list[int]:
+            seen = [transaction.moment, transaction.moment]
+            await transaction.agents.put(an_agent())
+            seen.append(transaction.moment)
+            await transaction.sessions.put(a_session(1))
+            seen.append(transaction.moment)
+            await transaction.settings.put("name", "value")
+            return [*seen, transaction.moment]
+
+        async with open_store(silent) as store:
+            before, still, *later = await store.commit(moments)
+            assert before == still
+            assert len({before, *later}) == 4
 
     async def test_a_failed_commit_takes_no_other_with_it(self, open_store: OpenStore) -> None:
         async def break_after_writing(transaction: Transaction) -> int:

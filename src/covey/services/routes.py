@@ -1,0 +1,51 @@
+"""Routes: where a message goes that begins something, as the rules have said of one like it a moment ago.
+
+Whoever sends to somebody mostly sends again. As long as no agent, session or setting changes, the rules would say the
+same of the next message; what is left to look at is whether there is room for it.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from covey.core.address import Address
+from covey.core.capacity import Capacity
+from covey.core.identity import Identity
+from covey.core.ids import InboxId
+from covey.core.message import Kind, Message
+from covey.core.names import AgentName
+from covey.core.routing import supersedes
+from covey.services.recipients import SendPolicy
+
+Alike = tuple[Identity, Address, Kind, Sequence[AgentName], SendPolicy]
+"""What messages have in common that the rules say the same of."""
+
+
+class Route(NamedTuple):
+    agent: AgentName
+    places: Sequence[tuple[InboxId, Capacity]]
+
+
+class Routes:
+    """Those that are known at one moment (`Transaction.moment`)."""
+
+    def __init__(self) -> None:
+        self._moment: int | None = None
+        self._known: dict[Alike, Route] = {}
+
+    def find(self, message: Message, policy: SendPolicy, moment: int) -> tuple[Alike, Route | None] | None:
+        """Return what the rules go by, and where one like it went. None where they go by more than that: a message is
+        alike that begins something, has one address, takes the place of no other, and is neither claimed nor waited
+        for."""
+        to, kind = message.to, message.kind
+        if message.root != message.id or len(to) != 1 or kind is Kind.TASK or policy.waits or supersedes(message):
+            return None
+        if moment != self._moment:
+            self._moment = moment
+            self._known = {}
+        like = (message.sender, to[0], kind, message.trace, policy)
+        return like, self._known.get(like)
+
+    def keep(self, like: Alike, route: Route, moment: int) -> None:
+        """Keep in mind where a message went, if that is still the same moment."""
+        if moment == self._moment:
+            self._known[like] = route
