@@ -5,13 +5,17 @@ import os
 import subprocess
 import sys
 import time
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import apsw
 import pytest
 
+from covey.adapters.files import freshness
+from covey.adapters.files.beside import OpenGate
 from covey.adapters.files.database import NOTEBOOK, is_damaged, throw_away
+from covey.adapters.files.folder import FilesFolder
 from covey.core.drive import finish
 from covey.core.errors import StoreBusy, StoreClosed
 from covey.core.layout import Layout, Shelf
@@ -254,3 +258,31 @@ def _timed(desk: Desk) -> float:
     began = time.perf_counter()
     desk.look(ALL)
     return time.perf_counter() - began
+
+
+class TellsOfNews(OpenGate):
+    """Whoever is told looks at the folder at once."""
+
+    def __init__(self) -> None:
+        self.folder: FilesFolder | None = None
+        self.found: list[bool] = []
+
+    def tell(self) -> None:
+        assert self.folder is not None
+        self.found.append(self.folder.has_news())
+
+
+def test_who_is_told_of_a_visit_finds_nothing_left_to_do(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(freshness, "RACY_NS", 10**12)  # however slow this machine is now
+    gate = TellsOfNews()
+    gate.folder = desk.folder = FilesFolder(str(desk.root), desk.layout, gate=gate)
+
+    async def send(visit: Visit, n: int) -> None:
+        await visit.look(ALL)
+        await visit.bring([desk.sheet(n)])
+        await visit.advance(n)
+
+    for n in (1, 2, 3):
+        desk.during(partial(send, n=n))
+    made, *later = gate.found  # the first has made the inbox, which is looked through once more
+    assert (made, later) == (True, [False, False])
