@@ -1,6 +1,6 @@
-"""A steady look at who is there: within one transaction everyone is found as they were found first.
+"""A steady look at who is there: for one message, and those of the same moment, everyone is found as they were first.
 
-Otherwise a process that dies in the middle of one could be counted as live when its inbox is chosen and as dead, its
+Otherwise a process that dies in the middle could be counted as live when its inbox is chosen and as dead, its
 session ended, before the mail is placed there: nobody would ever find it. And what was found need not be found again
 for the next message of a batch: looking for the recipients is a good part of what a send costs.
 """
@@ -25,7 +25,7 @@ class Found(NamedTuple):
 
 
 class SteadyLiveness:
-    """`Liveness` that asks about each holder once. Made for one transaction, and dropped with it."""
+    """`Liveness` that asks about each holder once. Made for one moment, or one transaction, and dropped with it."""
 
     def __init__(self, liveness: Liveness) -> None:
         self._liveness = liveness
