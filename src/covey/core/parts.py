@@ -34,4 +34,4 @@ def text_of(parts: tuple[Part, ...]) -> str:
 
 def has_files(parts: tuple[Part, ...]) -> bool:
     """Tell whether a file is among the parts."""
-    return any(isinstance(part, FilePart) for part in parts)
+    return FilePart in map(type, parts)

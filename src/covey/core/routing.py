@@ -109,4 +109,4 @@ def places(
 
 def supersedes(message: Message) -> bool:
     """Tell whether `message` replaces an older one of the same sender, scope and subject that still waits unseen."""
-    return message.kind in (Kind.NOTIFY, Kind.UPDATE) and message.scope is not None and message.subject is not None
+    return message.scope is not None and message.subject is not None and message.kind in (Kind.NOTIFY, Kind.UPDATE)

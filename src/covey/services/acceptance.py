@@ -52,8 +52,10 @@ class Acceptance:
         so is returned, because what was written down of it stands."""
         moment = act.tx.moment
         known = self._routes.find(message, policy, moment) if answered is None else None
-        if known is not None and (route := known[1]) is not None and await _has_room(act, route):
-            return await _along(act, message, document, route)
+        if known is not None and (route := known[1]) is not None:
+            receipt = await _along(act, message, document, route)
+            if receipt is not None:
+                return receipt
         liveness = self._look.at(moment)
         # A sender that nobody knew becomes known, so that it can be answered.
         sender = await act.tx.agents.get(message.sender.agent) or await introduce(act, message.sender.agent)
@@ -199,18 +201,13 @@ class Acceptance:
                     await report_trouble(act, ticket, Trouble.EVICTED, self._ids, liveness)
 
 
-async def _has_room(act: Act, route: Route) -> bool:
-    """Tell whether nothing has to give way for one more message."""
-    queued = act.tx.inboxes.queued
-    for inbox, capacity in route.places:
-        if await queued(inbox) >= capacity.limit:
-            return False
-    return True
-
-
-async def _along(act: Act, message: Message, document: str, route: Route) -> Receipt:
-    """File a message where one like it went."""
+async def _along(act: Act, message: Message, document: str, route: Route) -> Receipt | None:
+    """File a message where one like it went; None where something has to give way for it."""
     agent, places = route
+    queued = act.tx.inboxes.queued
+    for inbox, capacity in places:
+        if await queued(inbox) >= capacity.limit:
+            return None
     number = await act.tx.agents.next_number(agent)
     lines = [_line(message, n, agent, inbox, act.now, None, number) for n, (inbox, _) in enumerate(places, 1)]
     owed = [new_ticket(message, agent, [line.state for line in lines], act.now)] if message.expects_reply else ()

@@ -54,3 +54,24 @@ async def own_session(tx: "ports.Transaction", actor: Identity) -> Session:
     if session.has_ended:
         raise SessionEnded(session.id, session.end_reason or "left")
     return session
+
+
+class OwnSessions:
+    """Those that were found to be their actors' own at one moment (`Transaction.moment`): who sends mostly sends
+    again."""
+
+    def __init__(self) -> None:
+        self._moment: int | None = None
+        self._found: set[Identity] = set()
+
+    def has(self, actor: Identity, moment: int) -> bool:
+        """Tell whether the actor's session was checked at this moment, and need not be looked up again."""
+        return moment == self._moment and actor in self._found
+
+    async def check(self, tx: "ports.Transaction", actor: Identity) -> None:
+        """Raise what `own_session` raises."""
+        await own_session(tx, actor)
+        if tx.moment != self._moment:
+            self._moment = tx.moment
+            self._found = set()
+        self._found.add(actor)

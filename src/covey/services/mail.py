@@ -1,7 +1,7 @@
 """Mail: sending, receipts, settling and withdrawing."""
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from covey import ports
 from covey.core.authority import check_sender
@@ -31,12 +31,15 @@ from covey.ports.clock import Clock
 from covey.ports.store import Store, Transaction
 from covey.services.acceptance import Acceptance
 from covey.services.act import Act, shift, shift_ticket
-from covey.services.known import check_not_pruned, known_message, own_session
+from covey.services.known import OwnSessions, check_not_pruned, known_message
 from covey.services.leases import lapse
 from covey.services.recipients import SendPolicy
 from covey.services.task_moves import Desk, cancel_task
 from covey.services.waiting import Waiting
 from covey.services.warning import warn
+
+_PROVEN: Final = (Grade.SESSION, Grade.TOKEN)
+"""Who is known as well as this acts from a session of its own, if from any."""
 
 
 class Sent(NamedTuple):
@@ -64,6 +67,7 @@ class Mail:
         self._acceptance = acceptance
         self._waiting = waiting
         self._wire = wire
+        self._sessions = OwnSessions()
 
     async def send(self, draft: Draft, actor: Identity, policy: SendPolicy) -> Receipt:
         """Accept a message: when this returns it is durable. The same id again returns the same receipt."""
@@ -86,7 +90,8 @@ class Mail:
                 raise
             return Sent(repeated, await self.message(repeated.message_id))
         message_id = draft.id or self._desk.ids.message_id(now)
-        message = compose(draft, actor, message_id, now, answered, relayed, await self._led_by(draft))
+        led_by = None if draft.led_by is None else await self._known(draft.led_by)
+        message = compose(draft, actor, message_id, now, answered, relayed, led_by)
         document = encode(message)
 
         evicted: list[Delivery] = []
@@ -101,8 +106,8 @@ class Mail:
                     is_new = False
                     return await _repeated(tx, known, message)
                 await check_not_pruned(tx, draft.id)
-            if actor.grade in (Grade.SESSION, Grade.TOKEN) and actor.session is not None:
-                await own_session(tx, actor)
+            if not self._sessions.has(actor, tx.moment) and actor.session is not None and actor.grade in _PROVEN:
+                await self._sessions.check(tx, actor)
             return await self._acceptance.accept(Act(tx, actor, now), message, document, policy, answered, evicted)
 
         if draft.kind is Kind.TASK:  # a task is somebody's: it can't wait for a session that nobody knows
@@ -132,10 +137,10 @@ class Mail:
 
                 await tell_stranger(wire, message, copy.session)
 
-    async def _led_by(self, draft: Draft) -> Message | None:
+    async def _known(self, led_by: MessageId) -> Message | None:
         """Return what made the sender speak; it is only a hint, so what was pruned meanwhile led to nothing."""
         try:
-            return None if draft.led_by is None else await self.message(draft.led_by)
+            return await self.message(led_by)
         except NotFound:
             return None
 

@@ -2,8 +2,8 @@
 
 SQLite's own checkpoint runs at the end of a commit, so that every process waits for it. Here a thread with a connection
 of its own does it beside the commits. It never catches up with writers that do not pause, and only a log that was
-written back to its end can begin anew: therefore a log that has grown long is finished in the turn after all. Little is
-left to do by then.
+written back to its end can begin anew: therefore a log that has grown long is finished in the turn after all, as soon
+as the thread is done with it. Little is left to do by then.
 """
 
 from collections.abc import Callable
@@ -19,8 +19,11 @@ PAGES: Final = CHECKPOINT_PAGES // 2
 """After so many pages more, the log is written back beside the commits. More often than SQLite would: there is less to
 write each time, and so less that a commit has to wait for."""
 
+LONG: Final = 3 * PAGES
+"""A log of this length is finished in the turn, once the thread has written it back."""
+
 MAX_PAGES: Final = 4 * PAGES
-"""At this length it is finished in the turn."""
+"""At this length it is finished in the turn, whatever the thread has done."""
 
 
 class Checkpoints:
@@ -29,7 +32,14 @@ class Checkpoints:
     def __init__(self, name: str, connect: Callable[[], apsw.Connection]) -> None:
         self._name = name
         self._connect = connect
+        self._length = 0
+        """Of the log, after the last commit."""
         self._next = PAGES
+        """At which length the thread is called again."""
+        self._called = 0
+        """At which length it was called last."""
+        self._written = 0
+        """How long the log was that it has written back."""
         self._bell = Event()
         self._is_closing = False
         self._thread: Thread | None = None
@@ -46,14 +56,19 @@ class Checkpoints:
             self._thread.join()
 
     def _after_commit(self, connection: apsw.Connection, _database: str, pages: int) -> int:
-        if pages < self._next - PAGES:
-            self._next = PAGES  # the log has begun anew
-        if pages >= self._next:
+        if pages < self._length:  # the log has begun anew
+            self._next = PAGES
+            self._written = 0
+        self._length = pages
+        is_due = pages >= self._next
+        if is_due:
             self._next = pages + PAGES
-            if pages >= MAX_PAGES:
-                _write_back(connection)
-            else:
-                self._ring()
+        if self._written >= LONG or (is_due and pages >= MAX_PAGES):
+            self._written = 0
+            _write_back(connection)
+        elif is_due:
+            self._called = pages
+            self._ring()
         return apsw.SQLITE_OK
 
     def _ring(self) -> None:
@@ -68,7 +83,9 @@ class Checkpoints:
             connection = self._connect()
             while self._bell.wait() and not self._is_closing:
                 self._bell.clear()
+                length = self._called
                 _write_back(connection)
+                self._written = length
             connection.close()
 
 

@@ -49,7 +49,7 @@ class SqliteDeliveries:
                     raise
         if before is not None:
             self._access.write(_MOVE, row)
-        self._count(before, (delivery.inbox, delivery.state))
+        self._count(before, delivery)
         return placed(delivery, seq)
 
     async def put(self, delivery: Delivery) -> None:
@@ -57,7 +57,7 @@ class SqliteDeliveries:
         if before is None or before[0] != delivery.inbox:
             raise LookupError(f"delivery {delivery.id} was not placed there; only `place` moves one")
         self._access.write(_PUT, encode_delivery(delivery))
-        self._count(before, (delivery.inbox, delivery.state))
+        self._count(before, delivery)
 
     async def of_message(self, message_id: MessageId) -> Sequence[Delivery]:
         return self._find("of_message", (message_id,))
@@ -78,14 +78,15 @@ class SqliteDeliveries:
     def _where(self, delivery: Delivery) -> Place | None:
         return self._access.read(_WHERE, split_id(delivery.id)).fetchone()
 
-    def _count(self, before: Place | None, after: Place) -> None:
+    def _count(self, before: Place | None, after: Delivery) -> None:
         """Keep the number of what is queued in each inbox."""
-        if before == after:
-            return
-        if before is not None and before[1] == DeliveryState.QUEUED:
-            change_queued(self._access, before[0], -1)
-        if after[1] == DeliveryState.QUEUED:
-            change_queued(self._access, after[0], +1)
+        if before is not None:
+            if before == (after.inbox, after.state):
+                return
+            if before[1] == DeliveryState.QUEUED:
+                change_queued(self._access, before[0], -1)
+        if after.state is DeliveryState.QUEUED:
+            change_queued(self._access, after.inbox, +1)
 
 
 def _lapse(delivery: Delivery) -> tuple[datetime | None, int]:

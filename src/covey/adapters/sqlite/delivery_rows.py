@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from covey.adapters.sqlite.connection import Row
-from covey.adapters.sqlite.values import to_instant, to_instant_or_none, to_text, to_text_or_null
+from covey.adapters.sqlite.values import to_instant, to_instant_or_none, to_text
 from covey.core.delivery import Delivery, DeliveryState
 from covey.core.evidence import EvidenceGrade
 from covey.core.ids import DeliveryId
@@ -59,12 +59,12 @@ def encode_delivery(delivery: Delivery) -> Row:
         scope,
         subject,
         to_text(updated_at),
-        to_text_or_null(expires_at),
+        None if expires_at is None else to_text(expires_at),
         offer,
-        to_text_or_null(lease_until),
+        None if lease_until is None else to_text(lease_until),
         grade,
         reason,
-        to_text_or_null(archived_at),
+        None if archived_at is None else to_text(archived_at),
         message_id,
         copy,
     )

@@ -28,13 +28,19 @@ class Waiting(Job):
 
     __slots__ = ("future", "is_light", "is_long", "loop", "since")
 
-    def __init__(self, operation: Callable[[Any], Awaitable[Any]], loop: asyncio.AbstractEventLoop) -> None:
+    def __init__(
+        self,
+        operation: Callable[[Any], Awaitable[Any]],
+        loop: asyncio.AbstractEventLoop,
+        is_long: bool = False,
+        is_light: bool = False,
+    ) -> None:
         super().__init__(operation)
         self.loop = loop
         self.future: asyncio.Future[Any] = loop.create_future()
         self.since = monotonic()
-        self.is_long = False
-        self.is_light = False
+        self.is_long = is_long
+        self.is_light = is_light
 
 
 class Lane:

@@ -14,7 +14,7 @@ class Recording(Protocol):
     """Records what the transactions of one writer change. A store of its own has none."""
 
     def through(self, execute: Execute) -> Execute:
-        """Return how to run statements that write. What is run otherwise is recorded all the same, at a higher cost."""
+        """Return how to run statements that write. What is run otherwise is not recorded."""
         ...
 
     def begin(self) -> None:

@@ -24,21 +24,22 @@ class Catcher:
         self._shapes = shapes(connection)
         self._plain: dict[str, PlainInsert | None] = {}
         """What each statement writes that was run."""
+        self._is_hooked = False
         self.rows: list[Row] = []
 
     def begin(self) -> None:
         """Note from now on; forget what was noted."""
         self.rows.clear()
-        self._connection.preupdate_hook(self._note)
 
     def stop(self) -> None:
         """Note nothing any more."""
         self.rows.clear()
-        self._connection.preupdate_hook(None)
+        self._hook(is_on=False)
 
     def through(self, execute: Execute) -> Execute:
-        """Return how to run statements whose rows are noted as they say themselves, where they do."""
-        connection, hook, rows, known = self._connection, self._note, self.rows, self._plain
+        """Return how to run statements whose rows are noted: as they say themselves, where they do. What is run
+        otherwise is not noted."""
+        connection, rows, known = self._connection, self.rows, self._plain
 
         def write(statement: str, values: tuple[Any, ...] = (), /) -> apsw.Cursor:
             try:
@@ -46,18 +47,22 @@ class Catcher:
             except KeyError:
                 plain = known[statement] = plain_insert(statement, self._shapes)
             if plain is None:
+                if not self._is_hooked:
+                    self._hook(is_on=True)
                 return execute(statement, values)
+            if self._is_hooked:
+                self._hook(is_on=False)
             table, rest, arrange, place = plain
-            connection.preupdate_hook(None)
-            try:
-                cursor = execute(statement, values)
-            finally:
-                connection.preupdate_hook(hook)
+            cursor = execute(statement, values)
             rowid = connection.last_insert_rowid() if place is None else values[place]
             rows.append((table, INSERT, rowid, values if arrange is None else arrange((*values, *rest, rowid))))
             return cursor
 
         return write
+
+    def _hook(self, *, is_on: bool) -> None:
+        self._is_hooked = is_on
+        self._connection.preupdate_hook(self._note if is_on else None)
 
     def _note(self, update: apsw.PreUpdate) -> None:
         table = update.table_name

@@ -66,9 +66,7 @@ class WriteLane:
             if done.error is not None:
                 raise done.error
             return cast(T, done.value)
-        waiting = Waiting(operation, loop)
-        waiting.is_long = is_long
-        waiting.is_light = is_light
+        waiting = Waiting(operation, loop, is_long, is_light)
         self._queue.append(waiting)
         if not self._is_busy and not self._is_starting:
             # Not at once: the tasks that run in this turn of the loop get into the same batch.

@@ -4,13 +4,13 @@ The uuids are put together here because the uuid module costs a short-lived proc
 """
 
 import os
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import Final
 
 from covey.core.ids import MessageId, OfferId, SessionId
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
-_MILLISECOND: Final = timedelta(milliseconds=1)
+_DAY_MS: Final = 24 * 3600 * 1000
 _SECRET_BYTES: Final = 32
 _UUID_BYTES: Final = 16
 _DRAW: Final = 64
@@ -20,7 +20,8 @@ class SystemIds:
     """`Ids` that nobody can guess."""
 
     def message_id(self, now: datetime) -> MessageId:
-        milliseconds = max(0, (now - _EPOCH) // _MILLISECOND)
+        since = now - _EPOCH
+        milliseconds = max(0, since.days * _DAY_MS + since.seconds * 1000 + since.microseconds // 1000)
         return MessageId(f"{milliseconds:013d}-{_uuid4()}")
 
     def session_id(self) -> SessionId:
@@ -34,24 +35,31 @@ class SystemIds:
         return os.urandom(_SECRET_BYTES).hex()
 
 
-_drawn: Final[list[bytes]] = []
-"""Random bytes for the next ids, because asking the kernel for each would be a good part of what a send costs. A forked
+_VERSION_4: Final = bytes(byte & 0x0F | 0x40 for byte in range(256))
+_VARIANT: Final = bytes(byte & 0x3F | 0x80 for byte in range(256))
+"""What becomes of the two bytes of a uuid that say how it was made."""
+
+_drawn: Final[list[str]] = []
+"""The digits of the next uuids, because asking the kernel for each would be a good part of what a send costs. A forked
 process draws its own, or it would repeat its parent's."""
 
 os.register_at_fork(after_in_child=_drawn.clear)
 
 
-def _random() -> bytes:
-    """Return 16 random bytes. Safe for several threads: each pop is whole."""
-    try:
-        return _drawn.pop()
-    except IndexError:
-        drawn = os.urandom(_UUID_BYTES * _DRAW)
-        _drawn.extend(drawn[n : n + _UUID_BYTES] for n in range(_UUID_BYTES, len(drawn), _UUID_BYTES))
-        return drawn[:_UUID_BYTES]
-
-
 def _uuid4() -> str:
-    digits = _random().hex()
-    variant = "89ab"[int(digits[16], 16) & 3]
-    return f"{digits[:8]}-{digits[8:12]}-4{digits[13:16]}-{variant}{digits[17:20]}-{digits[20:]}"
+    """Return a random uuid. Safe for several threads: each pop is whole."""
+    try:
+        digits = _drawn.pop()
+    except IndexError:
+        digits, *others = _draw()
+        _drawn.extend(others)
+    return f"{digits[:8]}-{digits[8:12]}-{digits[12:16]}-{digits[16:20]}-{digits[20:]}"
+
+
+def _draw() -> list[str]:
+    """Return the digits of many random uuids."""
+    drawn = bytearray(os.urandom(_UUID_BYTES * _DRAW))
+    drawn[6::_UUID_BYTES] = drawn[6::_UUID_BYTES].translate(_VERSION_4)
+    drawn[8::_UUID_BYTES] = drawn[8::_UUID_BYTES].translate(_VARIANT)
+    digits = drawn.hex()
+    return [digits[n : n + 2 * _UUID_BYTES] for n in range(0, len(digits), 2 * _UUID_BYTES)]

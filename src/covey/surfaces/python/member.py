@@ -86,7 +86,9 @@ class Member:
         if parsed in (Kind.RESPONSE, Kind.TASK):
             raise Invalid("kind", kind, "use notify, request or update; `reply` sends a response")
         draft = draft_from(parsed, to, text, options, self._services.clock, expects_reply=parsed is Kind.REQUEST)
-        return Receipt(await self._services.mail.send(draft, self.identity, policy_from(options)), self._services.mail)
+        mail = self._services.mail
+        sent = await mail.post(draft, self._identity, policy_from(options))
+        return Receipt(sent.receipt, mail)
 
     async def ask(self, to: str, text: str, *, timeout: float = 30.0, **options: Unpack[MessageOptions]) -> Outcome:
         """Ask an agent and wait for the answer. A wait that runs out is an outcome with a ticket to resume by."""

@@ -68,13 +68,10 @@ def draft_from(
     in_reply_to: str | None = None,
 ) -> Draft:
     """Return the draft that a call describes; a wrong value is Invalid, and says which."""
-    draft = Draft(
-        kind,
-        tuple([parse_address(recipient) for recipient in addresses(to)]),
-        _parts(text, options),
-        in_reply_to=parse_message_id(in_reply_to) if in_reply_to is not None else None,
-        expects_reply=expects_reply,
-    )
+    draft = Draft(kind, tuple([parse_address(recipient) for recipient in addresses(to)]), _parts(text, options))
+    if expects_reply or in_reply_to is not None:
+        answered = parse_message_id(in_reply_to) if in_reply_to is not None else None
+        draft = draft._replace(expects_reply=expects_reply, in_reply_to=answered)
     return _with_options(draft, options, clock) if options else draft
 
 
@@ -116,6 +113,8 @@ def policy_from(options: MessageOptions, *, closes: bool = False) -> SendPolicy:
 def _parts(text: object, options: MessageOptions) -> tuple[Part, ...]:
     if not isinstance(text, str):
         raise Invalid("text", text, "use a text")
+    if not options:
+        return (TextPart(text),)
     parts: list[Part] = [TextPart(text)]
     if "data" in options:
         parts.append(DataPart(plain(options["data"], "data")))
