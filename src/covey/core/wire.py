@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable, Mapping, Sequence
 from enum import StrEnum
+from functools import lru_cache
 from math import isfinite
 from typing import TypeVar, cast
 
@@ -52,18 +53,21 @@ def encode(message: Message) -> str:
 def _head(message: Message) -> str:
     """Return what every message has. Put together by hand, because it is a good part of what a send costs: ids, names,
     addresses and times were parsed, and have nothing in them to escape."""
-    sender = message.sender
-    session = f',"session":"{sender.session}"' if sender.session else ""
     to = '","'.join([address.value for address in message.to])
     trace = '","'.join(message.trace)
     parts = ",".join([_part_text(part) for part in message.parts])
     return (
-        f'{{"v":{WIRE_VERSION},"id":"{message.id}","kind":"{message.kind.value}",'
-        f'"from":{{"agent":"{sender.agent}"{session},"grade":"{sender.grade.value}"}},'
+        f'{{"v":{WIRE_VERSION},"id":"{message.id}","kind":"{message.kind!s}","from":{_sender_text(message.sender)},'
         f'"to":[{_quoted(to)}],"created_at":"{format_instant(message.created_at)}",'
         f'"expects_reply":{"true" if message.expects_reply else "false"},"ttl":{message.hops_left:d},'
         f'"trace":[{_quoted(trace)}],"parts":[{parts}]'
     )
+
+
+@lru_cache(maxsize=256)
+def _sender_text(sender: Identity) -> str:
+    session = f',"session":"{sender.session}"' if sender.session else ""
+    return f'{{"agent":"{sender.agent}"{session},"grade":"{sender.grade!s}"}}'
 
 
 def _quoted(joined: str) -> str:

@@ -21,9 +21,10 @@ class EventFilter(NamedTuple):
 class Journal(Protocol):
     """Events by position. Nothing is ever changed; only pruning removes any, and leaves a tombstone."""
 
-    async def append(self, event: Event) -> None:
+    async def append(self, event: Event, details: str | None = None) -> None:
         """Add the event; the store gives it the next position. Positions follow the order of the commits, so that a
-        reader at position p has seen everything that was committed up to p."""
+        reader at position p has seen everything that was committed up to p. `details` are those of the event as JSON on
+        one line, where the caller has them so."""
         ...
 
     async def read(self, after: int, limit: int, wanted: EventFilter | None = None) -> Sequence[Event]:

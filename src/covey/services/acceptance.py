@@ -265,7 +265,10 @@ def _line(
         message.scope,
         message.subject,
         message.expires_at,
-        reason=str(refused) if refused is not None else None,
+        None,
+        None,
+        None,
+        str(refused) if refused is not None else None,
     )
 
 

@@ -2,13 +2,15 @@
 
 from collections.abc import Sequence
 
+from covey.core.compact import escape
 from covey.core.delivery import Delivery, DeliveryState
-from covey.core.event import Action
-from covey.core.ids import inbox_topic
-from covey.core.message import Message
+from covey.core.event import Action, Event
+from covey.core.ids import JOURNAL_TOPIC, inbox_topic
+from covey.core.json import JsonObject
+from covey.core.message import Kind, Message
 from covey.core.receipt import Receipt
 from covey.core.ticket import Ticket
-from covey.services.act import Act, journal
+from covey.services.act import Act
 
 
 async def file(
@@ -21,7 +23,7 @@ async def file(
     is_swept: bool = False,
 ) -> Receipt:
     """Write the message, its deliveries and its tickets, journal them as one event, and ring the inboxes."""
-    tx = act.tx
+    tx, actor, now = act
     await tx.messages.add(message, document, is_swept=is_swept)
     placed: list[Delivery] = []
     for delivery in deliveries:
@@ -30,19 +32,35 @@ async def file(
             tx.ring(inbox_topic(delivery.inbox))
     for ticket in tickets:
         await tx.tickets.put(ticket)
-    await journal(
-        act,
-        Action.MESSAGE_SENT,
-        message_id=message.id,
-        agent=placed[0].agent if len(placed) == 1 else None,
-        scope=message.scope,
-        kind=message.kind,
-        deliveries=[
-            {"id": d.id, "inbox": d.inbox, "state": d.state, "reason": d.reason}
-            if d.reason is not None
-            else {"id": d.id, "inbox": d.inbox, "state": d.state}
-            for d in placed
-        ],
-        tickets=[ticket.id for ticket in tickets],
-    )
+    agent = placed[0].agent if len(placed) == 1 else None
+    details = sent_details(message.kind, placed, tickets)
+    event = Event(Action.MESSAGE_SENT, actor, now, message.id, agent, message.scope, details)
+    await tx.journal.append(event, sent_text(message.kind, placed, tickets))
+    tx.ring(JOURNAL_TOPIC)
     return Receipt(message.id, tuple(placed))
+
+
+def sent_details(kind: Kind, placed: Sequence[Delivery], tickets: Sequence[Ticket]) -> JsonObject:
+    """Return what the journal says of a message that was sent."""
+    copies = [
+        {"id": d.id, "inbox": d.inbox, "state": d.state, "reason": d.reason}
+        if d.reason is not None
+        else {"id": d.id, "inbox": d.inbox, "state": d.state}
+        for d in placed
+    ]
+    return {"kind": kind, "deliveries": copies, "tickets": [ticket.id for ticket in tickets]}
+
+
+def sent_text(kind: Kind, placed: Sequence[Delivery], tickets: Sequence[Ticket]) -> str:
+    """Return the same as JSON. Put together by hand, in a third of the time: nothing in it has to be escaped but
+    reasons."""
+    copies = ",".join(
+        [
+            f'{{"id":"{d.id}","inbox":"{d.inbox}","state":"{d.state!s}"}}'
+            if d.reason is None
+            else f'{{"id":"{d.id}","inbox":"{d.inbox}","state":"{d.state!s}","reason":{escape(d.reason)}}}'
+            for d in placed
+        ]
+    )
+    owed = ",".join([f'"{ticket.id}"' for ticket in tickets]) if tickets else ""
+    return f'{{"kind":"{kind!s}","deliveries":[{copies}],"tickets":[{owed}]}}'

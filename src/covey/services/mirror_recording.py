@@ -54,8 +54,8 @@ class _Journal:
         self._journal = journal
         self._record = record
 
-    async def append(self, event: Event) -> None:
-        await self._journal.append(event)
+    async def append(self, event: Event, details: str | None = None) -> None:
+        await self._journal.append(event, details)
         self._record.events.append(event)
 
     def __getattr__(self, name: str) -> object:

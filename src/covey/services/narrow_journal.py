@@ -31,7 +31,7 @@ class NarrowJournal:
     async def last(self) -> int:
         return await self._tx.journal.last()
 
-    async def append(self, event: Event) -> None:
+    async def append(self, event: Event, details: str | None = None) -> None:
         raise RuntimeError("a read does not write: use commit")
 
     async def _seen(self, event: Event) -> Event | None:

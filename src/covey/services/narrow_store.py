@@ -233,10 +233,10 @@ class _OwnEvents:
         self._journal = journal
         self._holder = holder
 
-    async def append(self, event: Event) -> None:
+    async def append(self, event: Event, details: str | None = None) -> None:
         if event.actor != THE_SPACE:
             check_as(self._holder, event.actor.agent, "act as")
-        await self._journal.append(event)
+        await self._journal.append(event, details)
 
     async def read(self, after: int, limit: int, wanted: EventFilter | None = None) -> "list[Event]":
         return [*await self._journal.read(after, limit, wanted)]

@@ -16,7 +16,8 @@ class MemoryJournal:
         self._events: list[Event] = []
         self._given = 0
 
-    async def append(self, event: Event) -> None:
+    async def append(self, event: Event, details: str | None = None) -> None:
+        del details  # nothing is written here
         self._log.record(self._drop_last)
         # An undone commit leaves a gap; a position is never given twice.
         self._given += 1

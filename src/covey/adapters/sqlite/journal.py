@@ -26,7 +26,7 @@ class SqliteJournal:
     def __init__(self, access: Access) -> None:
         self._access = access
 
-    async def append(self, event: Event) -> None:
+    async def append(self, event: Event, details: str | None = None) -> None:
         actor = event.actor
         row = (
             self._access.next_number(),
@@ -38,7 +38,7 @@ class SqliteJournal:
             event.message_id,
             event.agent,
             event.scope,
-            to_json(event.details),
+            to_json(event.details) if details is None else details,
         )
         self._access.write(_APPEND, row)
 

@@ -39,6 +39,12 @@ class JournalContract:
         )
         assert without_position([*found]) == [event, bare]
 
+    async def test_details_given_as_json_too_change_nothing(self, open_store: OpenStore) -> None:
+        event = an_event(details={"to": "queued", "list": [1, None, {"ä": '"'}]})
+        text = '{"to":"queued","list":[1,null,{"ä":"\\""}]}'
+        found = await kept(open_store, lambda tx: tx.journal.append(event, text), lambda tx: tx.journal.read(0, 10))
+        assert without_position([*found]) == [event]
+
     async def test_positions_grow_with_every_event(self, open_store: OpenStore) -> None:
         async with open_store(silent) as store:
             for n in (3, 1, 2):

@@ -1,0 +1,43 @@
+"""What the journal says of a message that was sent: as data, and as the text that is kept."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from covey.core.compact import to_json
+from covey.core.delivery import Delivery, DeliveryState
+from covey.core.ids import delivery_id, parked_inbox, session_inbox, ticket_id
+from covey.core.message import Kind
+from covey.core.ticket import Ticket, TicketState
+from covey.services.filing import sent_details, sent_text
+from covey.testing import START
+from tests.core.strategies import agent_names, message_ids, session_ids, texts
+
+inboxes = session_ids.map(session_inbox) | agent_names.map(parked_inbox)
+deliveries = st.builds(
+    Delivery,
+    st.builds(delivery_id, message_ids, st.integers(1, 10_000)),
+    message_ids,
+    inboxes,
+    agent_names,
+    st.sampled_from(DeliveryState),
+    st.sampled_from(Kind),
+    agent_names,
+    st.booleans(),
+    st.just(START),
+    reason=st.none() | texts,
+)
+tickets = st.builds(
+    Ticket,
+    st.builds(ticket_id, message_ids, agent_names),
+    message_ids,
+    message_ids,
+    agent_names,
+    agent_names,
+    st.just(TicketState.OPEN),
+    st.just(START),
+)
+
+
+@given(st.sampled_from(Kind), st.lists(deliveries, max_size=4), st.lists(tickets, max_size=3))
+def test_both_are_the_same(kind: Kind, placed: list[Delivery], owed: list[Ticket]) -> None:
+    assert sent_text(kind, placed, owed) == to_json(sent_details(kind, placed, owed))
