@@ -38,7 +38,7 @@ from deliveries where message_id = ? order by copy
 -- What a scope's inboxes still hold.
 select seq, message_id, copy, inbox, agent, state, kind, sender, expects_reply, number, scope, subject, updated_at,
     expires_at, offer, lease_until, grade, reason, archived_at
-from deliveries where scope = ? and state in ('queued', 'offered', 'in_context') order by seq
+from deliveries where scope = ? and (state = 'queued' or state = 'offered' or state = 'in_context') order by seq
 
 -- name: handled
 -- What was handled and has a number for an agent.
@@ -63,14 +63,15 @@ from deliveries where state = 'queued' and expires_at <= ? order by expires_at, 
 select seq, message_id, copy, inbox, agent, state, kind, sender, expects_reply, number, scope, subject, updated_at,
     expires_at, offer, lease_until, grade, reason, archived_at
 from deliveries
-where inbox = ? and state in ('queued', 'offered', 'in_context') and seq > ? and state in (?, ?, ?) order by seq limit ?
+where inbox = ? and (state = 'queued' or state = 'offered' or state = 'in_context') and seq > ? and state in (?, ?, ?)
+order by seq limit ?
 
 -- name: oldest
 -- The oldest queued delivery of up to five kinds.
 select seq, message_id, copy, inbox, agent, state, kind, sender, expects_reply, number, scope, subject, updated_at,
     expires_at, offer, lease_until, grade, reason, archived_at
 from deliveries
-where inbox = ? and state in ('queued', 'offered', 'in_context') and state = 'queued' and kind in (?, ?, ?, ?, ?)
+where inbox = ? and (state = 'queued' or state = 'offered' or state = 'in_context') and state = 'queued' and kind in (?, ?, ?, ?, ?)
 order by seq limit 1
 
 -- name: alike
@@ -84,11 +85,11 @@ order by seq
 -- name: occupied
 -- The inboxes in which something waits: from one to the next in their index, over all that waits in each.
 with recursive found (inbox) as (
-    select min(inbox) from deliveries where state in ('queued', 'offered', 'in_context')
+    select min(inbox) from deliveries where (state = 'queued' or state = 'offered' or state = 'in_context')
     union all
     select (
         select min(inbox) from deliveries
-        where state in ('queued', 'offered', 'in_context') and inbox > found.inbox
+        where (state = 'queued' or state = 'offered' or state = 'in_context') and inbox > found.inbox
     ) from found where found.inbox is not null
 )
 select inbox from found where inbox is not null
