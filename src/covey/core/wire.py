@@ -39,7 +39,7 @@ _read = json.JSONDecoder(parse_constant=_finite, parse_float=_finite).decode
 def encode(message: Message) -> str:
     """Return the message as one line of JSON, without absent fields, and without a thread or root of its own id."""
     try:
-        text = _head(message) + _rest(message)
+        text = _text(message)
         size = len(text.encode())
     except UnicodeEncodeError:
         raise Invalid("text", "…", "it has characters that are not valid Unicode") from None
@@ -50,18 +50,76 @@ def encode(message: Message) -> str:
     return text
 
 
-def _head(message: Message) -> str:
-    """Return what every message has. Put together by hand, because it is a good part of what a send costs: ids, names,
-    addresses and times were parsed, and have nothing in them to escape."""
-    to = '","'.join([address.value for address in message.to])
-    trace = '","'.join(message.trace)
-    parts = ",".join([_part_text(part) for part in message.parts])
-    return (
-        f'{{"v":{WIRE_VERSION},"id":"{message.id}","kind":"{message.kind!s}","from":{_sender_text(message.sender)},'
-        f'"to":[{_quoted(to)}],"created_at":"{format_instant(message.created_at)}",'
-        f'"expects_reply":{"true" if message.expects_reply else "false"},"ttl":{message.hops_left:d},'
-        f'"trace":[{_quoted(trace)}],"parts":[{parts}]'
+def _text(message: Message) -> str:
+    """Return what every message has, and what it may have besides. The first is put together by hand, because it is a
+    good part of what a send costs: ids, names, addresses and times were parsed, and have nothing in them to escape."""
+    (
+        message_id,
+        kind,
+        sender,
+        to,
+        parts,
+        created_at,
+        thread,
+        root,
+        subject,
+        scope,
+        round_,
+        cause,
+        in_reply_to,
+        correlation_id,
+        expects_reply,
+        hops_left,
+        trace,
+        task,
+        callback,
+        deadline,
+        expires_at,
+        traceparent,
+        metadata,
+        depth,
+    ) = message  # at once: looking up each by its name takes five times as long
+    addresses = '","'.join([address.value for address in to])
+    passed = '","'.join(trace)
+    content = ",".join([_part_text(part) for part in parts])
+    head = (
+        f'{{"v":{WIRE_VERSION},"id":"{message_id}","kind":"{kind!s}","from":{_sender_text(sender)},'
+        f'"to":[{_quoted(addresses)}],"created_at":"{format_instant(created_at)}",'
+        f'"expects_reply":{"true" if expects_reply else "false"},"ttl":{hops_left:d},'
+        f'"trace":[{_quoted(passed)}],"parts":[{content}]'
     )
+    fields: dict[str, Json] = {}
+    if thread != message_id:
+        fields["thread"] = thread
+    if root != message_id:
+        fields["root"] = root
+    if subject is not None:
+        fields["subject"] = subject
+    if scope is not None:
+        fields["scope"] = scope
+    if round_ is not None:
+        fields["round"] = round_
+    if cause is not None:
+        fields["cause"] = cause
+    if in_reply_to is not None:
+        fields["in_reply_to"] = in_reply_to
+    if correlation_id is not None:
+        fields["correlation_id"] = correlation_id
+    if task is not None:
+        fields["task"] = {"id": task.id, "state": task.state}
+    if callback is not None:
+        fields["callback"] = {"channel": callback.channel, "session_id": callback.session_id}
+    if deadline is not None:
+        fields["deadline"] = format_instant(deadline)
+    if expires_at is not None:
+        fields["expires_at"] = format_instant(expires_at)
+    if traceparent is not None:
+        fields["traceparent"] = traceparent
+    if metadata:
+        fields["metadata"] = metadata
+    if depth:
+        fields["depth"] = depth
+    return f"{head},{to_json(fields)[1:]}" if fields else f"{head}}}"
 
 
 @lru_cache(maxsize=256)
@@ -76,42 +134,6 @@ def _quoted(joined: str) -> str:
 
 def _part_text(part: Part) -> str:
     return f'{{"type":"text","text":{escape(part.text)}}}' if isinstance(part, TextPart) else to_json(encode_part(part))
-
-
-def _rest(message: Message) -> str:
-    """Return what a message may have besides, and the end."""
-    fields: dict[str, Json] = {}
-    if message.thread != message.id:
-        fields["thread"] = message.thread
-    if message.root != message.id:
-        fields["root"] = message.root
-    if message.subject is not None:
-        fields["subject"] = message.subject
-    if message.scope is not None:
-        fields["scope"] = message.scope
-    if message.round is not None:
-        fields["round"] = message.round
-    if message.cause is not None:
-        fields["cause"] = message.cause
-    if message.in_reply_to is not None:
-        fields["in_reply_to"] = message.in_reply_to
-    if message.correlation_id is not None:
-        fields["correlation_id"] = message.correlation_id
-    if message.task is not None:
-        fields["task"] = {"id": message.task.id, "state": message.task.state}
-    if message.callback is not None:
-        fields["callback"] = {"channel": message.callback.channel, "session_id": message.callback.session_id}
-    if message.deadline is not None:
-        fields["deadline"] = format_instant(message.deadline)
-    if message.expires_at is not None:
-        fields["expires_at"] = format_instant(message.expires_at)
-    if message.traceparent is not None:
-        fields["traceparent"] = message.traceparent
-    if message.metadata:
-        fields["metadata"] = message.metadata
-    if message.depth:
-        fields["depth"] = message.depth
-    return "," + to_json(fields)[1:] if fields else "}"
 
 
 def decode(document: str | bytes) -> Message:

@@ -172,26 +172,26 @@ class Writer:
 
     def _run(self, jobs: Sequence[Job]) -> None:
         try:
-            for job in jobs:
-                self._run_unmarked(job)
+            self._run_unmarked(jobs)
         except Spoiled:
             self._undo()
             self._begin()
             for job in jobs:
                 self._run_marked(job)
 
-    def _run_unmarked(self, job: Job) -> None:
-        before = self._changes()
-        rung = len(self._transaction.topics)
-        try:
-            job.value = finish(job.operation(self._transaction))
-        except BaseException as error:
-            if isinstance(error, apsw.Error) and concerns_store(error):
-                raise
-            if self._changes() != before:
-                raise Spoiled from None
-            job.error = error
-            del self._transaction.topics[rung:]
+    def _run_unmarked(self, jobs: Sequence[Job]) -> None:
+        transaction, known, total_changes = self._transaction, self._known, self._connection.total_changes
+        for job in jobs:
+            before, counted, rung = total_changes(), known.changes, len(transaction.topics)
+            try:
+                job.value = finish(job.operation(transaction))
+            except BaseException as error:
+                if isinstance(error, apsw.Error) and concerns_store(error):
+                    raise
+                if (total_changes(), known.changes) != (before, counted):
+                    raise Spoiled from None
+                job.error = error
+                del transaction.topics[rung:]
 
     def _run_marked(self, job: Job) -> None:
         rung = len(self._transaction.topics)
@@ -208,9 +208,6 @@ class Writer:
             self._execute(_SQL["undo"])
             self._known.forget()
         self._execute(_SQL["keep"])
-
-    def _changes(self) -> tuple[int, int]:
-        return self._connection.total_changes(), self._known.changes
 
     def _undo(self) -> None:
         self._known.forget()
