@@ -41,7 +41,8 @@ def queued(access: Access, inbox: InboxId) -> int:
 def change_queued(access: Access, inbox: InboxId, change: int) -> None:
     """Count that so many more deliveries are queued in the inbox."""
     known = access.known
-    known.queued[inbox] = queued(access, inbox) + change
+    count = known.queued.get(inbox)
+    known.queued[inbox] = (queued(access, inbox) if count is None else count) + change
     known.unwritten[inbox] = False
     known.changes += 1
 

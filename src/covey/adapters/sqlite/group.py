@@ -2,7 +2,8 @@
 
 import os
 from functools import partial
-from typing import TypeVar
+from types import CoroutineType
+from typing import Any, TypeVar
 
 from covey.adapters.sqlite.checkpoints import Checkpoints
 from covey.adapters.sqlite.connection import Synchronous, absolute, capabilities, connect
@@ -77,9 +78,12 @@ class GroupCommit:
     def capabilities(self) -> Capabilities:
         return capabilities(self._synchronous) if self._replica is None else self._replica.capabilities()
 
-    async def commit(self, operation: Operation[T], *, is_long: bool = False, is_light: bool = False) -> T:
+    def commit(
+        self, operation: Operation[T], *, is_long: bool = False, is_light: bool = False
+    ) -> "CoroutineType[Any, Any, T]":
+        # Not a coroutine of its own: that would be one more for each send to make, and to wake.
         self._check_process()
-        return await self._writes.run(operation, is_long=is_long, is_light=is_light)
+        return self._writes.run(operation, is_long=is_long, is_light=is_light)
 
     async def read(self, operation: Operation[T], *, is_long: bool = False) -> T:
         self._check_process()

@@ -35,7 +35,9 @@ class Waiting(Job):
         is_long: bool = False,
         is_light: bool = False,
     ) -> None:
-        super().__init__(operation)
+        self.operation = operation  # not by way of `Job`: every commit comes by here
+        self.value: Any = None
+        self.error: BaseException | None = None
         self.loop = loop
         self.future: asyncio.Future[Any] = loop.create_future()
         self.since = monotonic()
