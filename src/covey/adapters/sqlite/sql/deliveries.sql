@@ -71,7 +71,8 @@ order by seq limit ?
 select seq, message_id, copy, inbox, agent, state, kind, sender, expects_reply, number, scope, subject, updated_at,
     expires_at, offer, lease_until, grade, reason, archived_at
 from deliveries
-where inbox = ? and (state = 'queued' or state = 'offered' or state = 'in_context') and state = 'queued' and kind in (?, ?, ?, ?, ?)
+where inbox = ? and (state = 'queued' or state = 'offered' or state = 'in_context') and state = 'queued'
+    and kind in (?, ?, ?, ?, ?)
 order by seq limit 1
 
 -- name: alike
