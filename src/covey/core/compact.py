@@ -23,3 +23,14 @@ escape: Final = json.encoder.encode_basestring
 
 to_json: Final = _writer()
 """Return a value as JSON. What JSON has no word for is TypeError, ValueError or RecursionError."""
+
+_CONTROLS: Final = bytes(range(0x20))
+
+
+def quote(text: str) -> str:
+    """Return the same as `escape`, which looks at each letter: a paragraph that has nothing to escape takes half the
+    time."""
+    if "\n" in text or '"' in text or "\\" in text:
+        return escape(text)
+    data = text.encode()
+    return f'"{text}"' if len(data.translate(None, _CONTROLS)) == len(data) else escape(text)

@@ -8,7 +8,7 @@ from math import isfinite
 from typing import TypeVar, cast
 
 from covey.core.address import Address, parse_address
-from covey.core.compact import escape, to_json
+from covey.core.compact import quote, to_json
 from covey.core.errors import Invalid, MessageTooLarge
 from covey.core.identity import Grade, Identity
 from covey.core.ids import parse_correlation_id, parse_message_id, parse_session_id
@@ -133,7 +133,7 @@ def _quoted(joined: str) -> str:
 
 
 def _part_text(part: Part) -> str:
-    return f'{{"type":"text","text":{escape(part.text)}}}' if isinstance(part, TextPart) else to_json(encode_part(part))
+    return f'{{"type":"text","text":{quote(part.text)}}}' if isinstance(part, TextPart) else to_json(encode_part(part))
 
 
 def decode(document: str | bytes) -> Message:
