@@ -25,8 +25,8 @@ PORTS = (10_000, 32_000)
 LOOPBACK = ("127.0.0.1", "127.0.0.2", "127.0.0.3")
 """The machines of a cluster, as far as one machine can have several."""
 LANES = 16
-"""Test workers run side by side, and between choosing a port and listening on it another one could choose the same: each
-takes only those of its own lane."""
+"""Test workers run side by side, and between choosing a port and listening on it another one could choose the same:
+each takes only those of its own lane."""
 LANE = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw")) % LANES
 _given: set[int] = set()
 
