@@ -8,6 +8,7 @@ import asyncio
 import functools
 import inspect
 import os
+import signal
 from collections import Counter
 from collections.abc import AsyncGenerator, Callable, Coroutine, Generator
 from multiprocessing import set_forkserver_preload
@@ -27,6 +28,9 @@ set_forkserver_preload(
     ]
 )
 
+# Where the tests run in the background, a shell lets them ignore Ctrl-C, and what they start would inherit that.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 LONG = (
     "tests/properties/test_twin_spaces.py",

@@ -31,7 +31,7 @@ from covey.surfaces.cli.exits import DONE, INTERRUPTED, REFUSED, UNAVAILABLE, US
 from covey.surfaces.cli.main import main
 from tests.nats.kept import until_kept
 from tests.nats.servers import NatsServer, one_node
-from tests.surfaces.commands import HEAR_INTERRUPTS, Folder, Said
+from tests.surfaces.commands import Folder, Said
 
 TEAM = SpaceName("team")
 
@@ -340,7 +340,7 @@ async def test_the_bridge_runs_until_it_is_interrupted(tmp_path: Path) -> None:
         store = f"nats://{server.address}/team?cache={tmp_path / 'cache'}"
         joined = Folder(tmp_path).covey("--store", store, "join", "coder", "--json").json["session"]
         process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-c", HEAR_INTERRUPTS, sys.executable, "-m", "covey"),
+            *(sys.executable, "-m", "covey"),
             *("--store", store, "nats", "bridge", "--json"),
             stdout=asyncio.subprocess.PIPE,
         )

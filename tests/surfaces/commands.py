@@ -13,12 +13,6 @@ from typing import Any, NamedTuple, Self
 
 LIMIT_S = 20.0
 
-HEAR_INTERRUPTS = """\
-import os, signal, sys
-signal.signal(signal.SIGINT, signal.SIG_DFL)
-os.execv(sys.argv[1], sys.argv[1:])"""
-"""Where the tests run in the background, interrupts are ignored, and who is started inherits that."""
-
 
 class Said(NamedTuple):
     """What a command came to."""
@@ -71,7 +65,7 @@ class Started:
 
     def __init__(self, command: Sequence[str], folder: Path, environment: dict[str, str]) -> None:
         self.process = subprocess.Popen(
-            [sys.executable, "-c", HEAR_INTERRUPTS, *command],
+            command,
             cwd=folder,
             env=environment,
             stdin=subprocess.DEVNULL,

@@ -25,12 +25,10 @@ CTRL_C = b"\x03"
 CTRL_D = b"\x04"
 
 _TAKE_TERMINAL = """\
-import fcntl, os, signal, sys, termios
+import fcntl, os, sys, termios
 fcntl.ioctl(0, termios.TIOCSCTTY, 0)
-signal.signal(signal.SIGINT, signal.SIG_DFL)
 os.execv(sys.argv[1], sys.argv[1:])"""
-"""Makes the terminal the one whose keys reach the command, as a shell does, also where the tests run in the background
-and so with interrupts ignored."""
+"""Makes the terminal the one whose keys reach the command, as a shell does."""
 
 
 class Terminal:

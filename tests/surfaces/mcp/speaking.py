@@ -10,7 +10,7 @@ import time
 from types import TracebackType
 from typing import Any, Self
 
-from tests.surfaces.commands import HEAR_INTERRUPTS, Folder
+from tests.surfaces.commands import Folder
 
 LIMIT_S = 20.0
 
@@ -28,7 +28,7 @@ class Speaker:
     def __init__(self, folder: Folder, *words: str, version: str = NEWEST_2025, **environment: str) -> None:
         self._hello = {**HELLO, "protocolVersion": version}
         self.process = subprocess.Popen(
-            [sys.executable, "-c", HEAR_INTERRUPTS, sys.executable, "-m", "covey", "mcp", *words],
+            [sys.executable, "-m", "covey", "mcp", *words],
             cwd=folder.path,
             env={**folder.environment, **environment},
             stdin=subprocess.PIPE,
