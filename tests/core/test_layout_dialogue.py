@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from covey.core.errors import Invalid
 from covey.core.json import Json
-from covey.core.layout import Copy
-from covey.core.layout_dialogue import file_name, manifest_line, paper, position_of, swept_line, written
-from covey.core.layout_writing import envelope
+from covey.core.layout import Copy, Layout
+from covey.core.layout_dialogue import file_name, manifest_line, paper, position_of, swept_line
+from covey.core.layouts import envelope, written
 from covey.core.limits import MAX_PAPER_BYTES
 from covey.core.message import Kind, Message
 from covey.core.names import Scope
@@ -24,7 +24,7 @@ from tests.core.strategies import json_values, message_ids, messages
 
 @given(messages, copies)
 def test_our_files_have_the_eleven_fields_and_one_more(message: Message, copy: Copy) -> None:
-    data = json.loads(written(message, copy))
+    data = json.loads(written(Layout.DIALOGUE, message, copy))
     assert data.keys() == {*DIALOGUE_FIELDS, "covey"}
     assert (data["id"], data["from"], data["to"]) == (copy.file_id, copy.sender, copy.to)
     assert data["in_reply_to"] == copy.in_reply_to
@@ -37,12 +37,12 @@ def test_our_files_have_the_eleven_fields_and_one_more(message: Message, copy: C
 
 @given(messages, copies)
 def test_the_message_comes_back_from_its_file(message: Message, copy: Copy) -> None:
-    assert envelope(written(message, copy)) == message
+    assert envelope(written(Layout.DIALOGUE, message, copy)) == message
 
 
 def test_a_reader_sees_all_that_a_message_carries() -> None:
     message = a_message(text="look")._replace(parts=(TextPart("look"), DataPart({"n": 1}), TextPart("here")))
-    assert json.loads(written(message, Copy("1", "a", "b")))["body"] == 'look\n\n{"n":1}\n\nhere'
+    assert json.loads(written(Layout.DIALOGUE, message, Copy("1", "a", "b")))["body"] == 'look\n\n{"n":1}\n\nhere'
 
 
 @pytest.mark.parametrize(
@@ -50,11 +50,11 @@ def test_a_reader_sees_all_that_a_message_carries() -> None:
 )
 def test_what_loops_have_no_word_for_is_the_nearest_they_have(kind: Kind, word: str) -> None:
     message = a_message()._replace(kind=kind)
-    assert json.loads(written(message, Copy("1", "a", "b")))["kind"] == word
+    assert json.loads(written(Layout.DIALOGUE, message, Copy("1", "a", "b")))["kind"] == word
 
 
 def test_a_file_is_read_a_field_a_line() -> None:
-    lines = written(a_message(text="hi\nthere"), Copy("1", "a", "b")).decode().splitlines()
+    lines = written(Layout.DIALOGUE, a_message(text="hi\nthere"), Copy("1", "a", "b")).decode().splitlines()
     assert len(lines) == len(DIALOGUE_FIELDS) + 3
     assert '  "body": "hi\\nthere",' in lines
 

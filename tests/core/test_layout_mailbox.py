@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from covey.core.errors import Invalid
 from covey.core.json import Json
-from covey.core.layout import Copy
-from covey.core.layout_mailbox import file_name, paper, written
-from covey.core.layout_writing import envelope
+from covey.core.layout import Copy, Layout
+from covey.core.layout_mailbox import file_name, paper
+from covey.core.layouts import envelope, written
 from covey.core.message import Callback, Kind, Message
 from covey.testing import a_message
 from tests.core.foreign import MAILBOX_FIELDS, as_file, copies, mailbox, mailbox_files
@@ -22,7 +22,7 @@ from tests.core.strategies import message_ids, messages, texts
 
 @given(messages, copies)
 def test_our_files_have_the_twelve_fields_and_one_more(message: Message, copy: Copy) -> None:
-    data = json.loads(written(message, copy))
+    data = json.loads(written(Layout.MAILBOX, message, copy))
     assert data.keys() == {*MAILBOX_FIELDS, "covey"}
     assert (data["id"], data["from"], data["to"]) == (copy.file_id, copy.sender, copy.to)
     assert data["reply_to"] == copy.in_reply_to
@@ -39,11 +39,11 @@ def test_our_files_have_the_twelve_fields_and_one_more(message: Message, copy: C
 
 @given(messages, copies)
 def test_the_message_comes_back_from_its_file(message: Message, copy: Copy) -> None:
-    assert envelope(written(message, copy)) == message
+    assert envelope(written(Layout.MAILBOX, message, copy)) == message
 
 
 def test_a_reader_can_look_into_a_callback_that_is_not_there() -> None:
-    assert json.loads(written(a_message(), Copy("1", "a", "b")))["callback"] == {}
+    assert json.loads(written(Layout.MAILBOX, a_message(), Copy("1", "a", "b")))["callback"] == {}
 
 
 def test_a_task_of_a_mailbox_is_read_as_it_is_meant() -> None:

@@ -41,7 +41,7 @@ def file_name(file_id: str) -> str:
     return f"{file_id}.json"
 
 
-def written(message: Message, copy: Copy) -> bytes:
+def written(message: Message, copy: Copy, document: str) -> bytes:
     """Return the file of an agent's copy. What is data or a file stands in its body as text, too."""
     fields = {
         **dialogue_document(message),
@@ -52,7 +52,7 @@ def written(message: Message, copy: Copy) -> bytes:
         "body": body_of(message),
         "in_reply_to": copy.in_reply_to,
     }
-    return file_of(fields, message)
+    return file_of(fields, document)
 
 
 def paper(content: bytes, owner: str) -> Paper:

@@ -43,7 +43,7 @@ def file_name(file_id: str, sender: str) -> str:
     return f"{second}_{_ODD.sub('-', sender)[:64]}_{millis}-{first}{ENDING}"
 
 
-def written(message: Message, copy: Copy) -> bytes:
+def written(message: Message, copy: Copy, document: str) -> bytes:
     """Return the file of an agent's copy."""
     fields = {
         **mailbox_document(message),
@@ -57,7 +57,7 @@ def written(message: Message, copy: Copy) -> bytes:
         fields["task"] = {**task, "id": copy.task_id}
     # Readers look into it without asking whether there is one.
     fields["callback"] = fields["callback"] or {}
-    return file_of(fields, message)
+    return file_of(fields, document)
 
 
 def paper(content: bytes, owner: str) -> Paper:

@@ -2,24 +2,24 @@
 
 from collections.abc import Mapping
 
-from covey.core.compact import escape, to_json
+from covey.core.compact import quote, to_json
 from covey.core.errors import CoveyError
 from covey.core.json import Json
 from covey.core.layout_reading import document_of, object_in
 from covey.core.message import Message
-from covey.core.wire import decode_object, encode
+from covey.core.wire import decode_object
 
 OURS = "covey"
 """The one field that foreign programs don't have."""
 
 
-def file_of(fields: Mapping[str, Json], message: Message) -> bytes:
-    """Return the content of a file with the fields of a layout, whose names need no escapes."""
+def file_of(fields: Mapping[str, Json], document: str) -> bytes:
+    """Return the content of a file with the fields of a layout, whose names need no escapes, and the message itself."""
     # Most values are texts, which need no more than this.
     lines = [
-        f'  "{name}": {escape(value) if isinstance(value, str) else to_json(value)}' for name, value in fields.items()
+        f'  "{name}": {quote(value) if isinstance(value, str) else to_json(value)}' for name, value in fields.items()
     ]
-    lines.append(f'  "{OURS}": {encode(message)}')
+    lines.append(f'  "{OURS}": {document}')
     return ("{\n" + ",\n".join(lines) + "\n}\n").encode()
 
 

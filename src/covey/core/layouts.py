@@ -4,6 +4,7 @@ from covey.core import layout_dialogue, layout_mailbox
 from covey.core.layout import Copy, Layout, Paper
 from covey.core.layout_writing import envelope
 from covey.core.message import Message
+from covey.core.wire import encode
 
 __all__ = ["envelope", "file_name", "paper", "written"]
 
@@ -15,10 +16,10 @@ def file_name(layout: Layout, copy: Copy) -> str:
     return layout_mailbox.file_name(copy.file_id, copy.sender)
 
 
-def written(layout: Layout, message: Message, copy: Copy) -> bytes:
-    """Return the file of an agent's copy."""
+def written(layout: Layout, message: Message, copy: Copy, document: str | None = None) -> bytes:
+    """Return the file of an agent's copy. Callers that have the message as a document give it."""
     write = layout_dialogue.written if layout is Layout.DIALOGUE else layout_mailbox.written
-    return write(message, copy)
+    return write(message, copy, document or encode(message))
 
 
 def paper(layout: Layout, content: bytes, owner: str) -> Paper:

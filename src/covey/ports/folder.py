@@ -57,6 +57,8 @@ class Sheet(NamedTuple):
 
     known: Known
     content: bytes
+    is_new: bool = False
+    """None of it has ever stood anywhere."""
 
 
 class Setback(NamedTuple):

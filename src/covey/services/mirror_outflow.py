@@ -107,7 +107,8 @@ class Outflow:
         """Return how a copy should stand; None where it does, or should not stand at all."""
         message = wanted.message
         shown.add(wanted)
-        copies = [one for one in await visit.copies(message.id) if one.agent == wanted.agent]
+        is_new = wanted.document is not None
+        copies = [] if is_new else [one for one in await visit.copies(message.id) if one.agent == wanted.agent]
         known = next(iter(copies), None)
         shelf = wanted.shelf or (Shelf.ARCHIVE if known is not None else None)
         if known is not None and (known.spot.shelf, shelf) == (Shelf.SWEPT, Shelf.ARCHIVE):
@@ -121,7 +122,7 @@ class Outflow:
         spot = await spot_of(visit, self._ground.layout, shelf, wanted.agent, name, scope)
         is_ours = known.is_ours if known is not None else not is_foreign(message)
         stands = Known(copy.file_id, message.id, wanted.agent, spot, is_ours)
-        return Sheet(stands, written(self._ground.layout, message, copy))
+        return Sheet(stands, written(self._ground.layout, message, copy, wanted.document), is_new)
 
     async def _swept_in(self, scope: Scope) -> Sequence[MessageId]:
         async def operation(tx: Transaction) -> Sequence[MessageId]:

@@ -16,14 +16,14 @@ class Record:
 
     def __init__(self) -> None:
         self.events: list[Event] = []
-        self.messages: dict[MessageId, Message] = {}
-        """Those that are new, and not swept."""
+        self.messages: dict[MessageId, tuple[Message, str]] = {}
+        """Those that are new, and not swept, with their documents."""
         self.deliveries: dict[MessageId, dict[DeliveryId, Delivery]] = {}
 
     def filed(self, message_id: MessageId) -> Filed | None:
         """Return a message with all its deliveries; None where there may be more of it."""
-        message = self.messages.get(message_id)
-        return None if message is None else Filed(message, tuple(self.deliveries.get(message_id, {}).values()))
+        added = self.messages.get(message_id)
+        return None if added is None else Filed(*added, tuple(self.deliveries.get(message_id, {}).values()))
 
     def put(self, delivery: Delivery) -> None:
         self.deliveries.setdefault(delivery.message_id, {})[delivery.id] = delivery
@@ -70,7 +70,7 @@ class _Messages:
     async def add(self, message: Message, document: str, *, is_swept: bool = False) -> None:
         await self._messages.add(message, document, is_swept=is_swept)
         if not is_swept:
-            self._record.messages[message.id] = message
+            self._record.messages[message.id] = message, document
 
     async def sweep(self, scope: Scope) -> int:
         self._record.messages.clear()

@@ -28,12 +28,15 @@ class Standing(NamedTuple):
     """Whether no other agent has a copy."""
     task: Message | None
     """What handed over the task that it is about."""
+    document: str | None = None
+    """The message as it was filed a moment ago; None where it is older, and may have files."""
 
 
 class Filed(NamedTuple):
     """A message that is new, and not swept, with all its deliveries."""
 
     message: Message
+    document: str
     copies: tuple[Delivery, ...]
 
 
@@ -86,11 +89,12 @@ async def standing_of(
             by_agent.setdefault(copy.agent, []).append(copy)
     is_swept = filed is None and await tx.messages.is_swept(message_id)
     task = await tx.messages.get(MessageId(message.task.id)) if message.task is not None else None
+    document = filed.document if filed is not None else None
     found: list[Standing] = []
     for agent, copies in by_agent.items():
         if await tx.agents.get(agent) is None:
             continue
         ticket = await tx.tickets.get(ticket_id(message_id, agent)) if message.expects_reply else None
         shelf = standing(layout, copies, ticket, is_swept=is_swept)
-        found.append(Standing(message, agent, tuple(copies), shelf, len(by_agent) == 1, task))
+        found.append(Standing(message, agent, tuple(copies), shelf, len(by_agent) == 1, task, document))
     return found

@@ -123,7 +123,7 @@ class Bringing:
         """Return what is to be done for a file; None where it stands where it should. Second ones of it are spare."""
         known = sheet.known
         folder = folder_of(self._layout, known.spot)
-        rows = self._notebook.of_agent(known.message_id, known.agent)
+        rows = () if sheet.is_new else self._notebook.of_agent(known.message_id, known.agent)
         standing = [each for each in rows if each.stamp and is_file(f"{self._root}/{each.path}")]
         right = next((each for each in standing if each.folder == folder), None)
         if right is not None:
