@@ -10,6 +10,7 @@ from covey.core.identity import Identity
 from covey.core.layout import Layout
 from covey.core.message import Kind
 from covey.core.names import AgentName, Scope
+from covey.core.wire import encode
 from covey.ports.store import Transaction
 from covey.services.mirror_noting import NOTHING, Page, chained, noting, read_page, touched
 from covey.services.mirror_standing import standing_of
@@ -57,7 +58,10 @@ async def check(shared: Shared, noted: Page) -> None:
     assert (list(noted.events), noted.last) == (list(read.events), read.last)
     assert list(noted.stands) == list(dict.fromkeys(touched(noted.events)))
     for message_id, stands in noted.stands.items():
-        assert stands == list(await shared.ledger.read(lambda tx, one=message_id: standing_of(tx, shared.layout, one)))
+        found = list(await shared.ledger.read(lambda tx, one=message_id: standing_of(tx, shared.layout, one)))
+        assert [stand._replace(document=None) for stand in stands] == found
+        is_new = any(event.action is Action.MESSAGE_SENT and event.message_id == message_id for event in noted.events)
+        assert [stand.document for stand in stands] == [encode(one.message) if is_new else None for one in found]
 
 
 @pytest.mark.parametrize("layout", Layout)
