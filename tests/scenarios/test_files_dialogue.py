@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 import covey
+from covey.core.errors import IdReused
 from covey.core.outcome import OutcomeKind
 from tests.adapters.children import child
 from tests.foreign.running import LOOP, asked, neighbour
@@ -256,3 +257,37 @@ async def test_their_reader_never_sees_half_a_file_while_we_write_five_hundred(r
     assert told["broken"] == []
     assert told["seen"] == 500
     assert len(list(root.glob("inbox/np-executor/*.json"))) + len(list(root.glob("archive/*.json"))) == 500
+
+
+KEPT = "1794851507318-be90926b-6ccd-4678-8191-a415fb6d187c"
+
+
+async def send_and_handle(space: covey.Space, text: str) -> None:
+    me, other = await space.join(CRITIC), await space.join(EXECUTOR)
+    await me.send(EXECUTOR, text, id=KEPT)
+    delivery = await other.inbox.next(timeout=LIMIT_S)
+    assert delivery is not None
+    assert delivery.text == text
+    await delivery.handle()
+
+
+async def test_an_id_that_stands_in_the_folder_is_taken_though_all_that_is_ours_is_lost(root: Path) -> None:
+    async with covey.open(f"files:{root}?layout=dialogue") as space:
+        await send_and_handle(space, "look")
+    for file in (root / ".covey").glob("*.db*"):
+        file.unlink()
+    async with covey.open(f"files:{root}?layout=dialogue") as space:
+        me = await space.join(CRITIC)
+        with pytest.raises(IdReused):
+            await me.send(EXECUTOR, "look again", id=KEPT)
+    assert list(root.glob(f"**/{KEPT}*.json")) == [root / "archive" / f"{KEPT}.json"]
+
+
+async def test_a_message_that_the_ledger_has_lost_can_be_sent_again_and_has_one_file_at_the_end(root: Path) -> None:
+    async with covey.open(f"files:{root}?layout=dialogue") as space:
+        await send_and_handle(space, "look")
+    for file in (root / ".covey").glob("covey.db*"):
+        file.unlink()
+    async with covey.open(f"files:{root}?layout=dialogue") as space:
+        await send_and_handle(space, "look")
+    assert list(root.glob(f"**/{KEPT}*.json")) == [root / "archive" / f"{KEPT}.json"]

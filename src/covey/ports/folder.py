@@ -58,7 +58,7 @@ class Sheet(NamedTuple):
     known: Known
     content: bytes
     is_new: bool = False
-    """None of it has ever stood anywhere."""
+    """It was filed a moment ago, and is not looked for where it might have stood before."""
 
 
 class Setback(NamedTuple):

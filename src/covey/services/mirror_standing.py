@@ -29,8 +29,7 @@ class Standing(NamedTuple):
     task: Message | None
     """What handed over the task that it is about."""
     document: str | None = None
-    """The message as it was filed a moment ago: no file of it can be there, for what stands in the folder was taken in
-    before. None where it is older."""
+    """The message as it was filed a moment ago; None where it is older, and may have files."""
 
 
 class Filed(NamedTuple):
