@@ -78,8 +78,9 @@ async def measured(url: str, work: Work, end: End, talks: int, lanes: int, lengt
     async with covey.open(url) as space:
         by = space.services.identities
         operator = await by.by_token(await by.create_token(OPERATOR, by.claim(AgentName("owner"))))
-        # One talk after the other between the same two is one causal tree: here it may grow.
-        await space.services.storms.set_limits({Limit.MESSAGES: MAX_COUNT, Limit.DEPTH: MAX_COUNT}, operator)
+        # One talk after the other between the same two is one causal tree, and an exchange: here they may grow.
+        limits = {Limit.MESSAGES: MAX_COUNT, Limit.DEPTH: MAX_COUNT, Limit.EXCHANGE: MAX_COUNT}
+        await space.services.storms.set_limits(limits, operator)
         pairs = [(await space.join(f"a{n}", card=ROOMY), await space.join(f"b{n}", card=ROOMY)) for n in range(lanes)]
 
         spent = 0.0

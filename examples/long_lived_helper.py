@@ -69,6 +69,7 @@ async def watch_console(store: str, count: int) -> None:
 async def long_lived_helper(folder: Path) -> None:
     """Start the helper, let it be asked from both sides, and stop it."""
     store = f"sqlite:{folder}/covey.db"
+    await command(store, "init")
     await command(store, "channels", "add", "desk", "--console", "--agent", "lead")
     async with covey.open(store) as space:
         lead = await space.join("lead")

@@ -98,7 +98,7 @@ class MailboxManager:
         check_agent(from_id)
         check_agent(to_id)
         now = self._next_instant()
-        name = file_name(self._ids.message_id(now), from_id)
+        name = file_name(self._ids.message_id(now), from_id, now.microsecond)
         content = _to_json("message", whole_message(f"msg_{name.removesuffix(ENDING)}", from_id, to_id, msg, now))
         if len(content) > MAX_ENVELOPE_BYTES:
             raise MessageTooLarge(len(content), MAX_ENVELOPE_BYTES)

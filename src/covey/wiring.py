@@ -36,6 +36,24 @@ def locate(url: str | None = None) -> StoreUrl:
         folder = parent
 
 
+def is_there(url: StoreUrl) -> bool:
+    """Tell whether there is a space, without making anything. A path that names something else counts: opening it says
+    what is wrong."""
+    if url.engine is Engine.MEMORY:
+        return True  # it begins with whoever opens it
+    if url.engine is Engine.NATS:
+        return nats_wiring().is_there(url)
+    return os.path.lexists(ledger_path(url))
+
+
+def is_fallback(url: StoreUrl) -> bool:
+    """Tell whether this is the space of the home folder, and the working directory is another folder."""
+    home_folder = os.path.realpath(os.path.expanduser("~"))
+    path = os.path.join(home_folder, STORE_FOLDER, STORE_FILE)
+    is_at_home = url.engine in (Engine.SQLITE, Engine.FILES) and os.path.realpath(ledger_path(url)) == path
+    return is_at_home and os.path.realpath(os.getcwd()) != home_folder
+
+
 def connect(url: StoreUrl, roots: Sequence[str], report: Report = report_nothing) -> Ports:
     """Return the adapters of a space for a program with an event loop. What has to come first, and may take long, is
     reported, on any thread."""
@@ -50,6 +68,7 @@ def connect(url: StoreUrl, roots: Sequence[str], report: Report = report_nothing
     from covey.adapters.sqlite.search_lane import ThreadedSearch
     from covey.adapters.system.ids import SystemIds
     from covey.adapters.system.liveness import SystemLiveness
+    from covey.adapters.system.store_files import StoreFiles
     from covey.adapters.system.threaded_files import ThreadedFiles
     from covey.services.adapters import Adapters
 
@@ -61,21 +80,48 @@ def connect(url: StoreUrl, roots: Sequence[str], report: Report = report_nothing
     if layout is None:
         store: ports.Store = GroupCommit(path, ring=wakeups.ring, synchronous=_synchronous(url))
     else:
-        store, wakeups = _mirrored(url, layout, wakeups, liveness, report)
+        store, wakeups = _mirrored(url, layout, roots, wakeups, liveness, report)
     return Adapters(
         store=store,
         wakeups=wakeups,
         blobs=ThreadedBlobs(folder),
         search=ThreadedSearch(path),
         liveness=liveness,
-        files=ThreadedFiles(roots),
+        files=ThreadedFiles(roots, StoreFiles(path)),
         clock=SystemClock(),
         ids=SystemIds(),
+        shared_archive=shared_archive(url, layout),
     )
 
 
+def shared_archive(url: StoreUrl, layout: str | None):
+    """Return the archive of a folder where other programs archive by moving files; None where there is none."""
+    if layout != "dialogue":
+        return None
+    from covey.adapters.files.claiming import FolderArchive
+
+    return FolderArchive(place_of(url))
+
+
+def _attachments(url: StoreUrl, roots: Sequence[str]):
+    """Return what keeps the files of messages in a shared folder, in the calling thread. Files in that folder can be
+    attached, too: foreign programs put them there."""
+    from covey.adapters.blobfiles.blobs import BlobFiles
+    from covey.adapters.system.files import RootedFiles
+    from covey.adapters.system.store_files import StoreFiles
+    from covey.services.attachments import Attachments
+
+    path = ledger_path(url)
+    return Attachments(BlobFiles(os.path.dirname(path)), RootedFiles([*roots, place_of(url)], StoreFiles(path)))
+
+
 def _mirrored(
-    url: StoreUrl, layout: str, wakeups: "ports.Wakeups", liveness: "ports.Liveness", report: Report
+    url: StoreUrl,
+    layout: str,
+    roots: Sequence[str],
+    wakeups: "ports.Wakeups",
+    liveness: "ports.Liveness",
+    report: Report,
 ) -> "tuple[ports.Store, ports.Wakeups]":
     """Return a store that is mirrored in a folder, on a thread of its own, and wake-ups that hear when the folder
     changes. A pass has a connection of its own: it never waits for those who wait for it. They have committed without
@@ -86,7 +132,7 @@ def _mirrored(
     from covey.adapters.files.passes import ThreadedPasses
     from covey.adapters.files.wakeups import WatchingWakeups
     from covey.adapters.sqlite.group import GroupCommit
-    from covey.adapters.sqlite.log_sync import LogSync, no_sync
+    from covey.adapters.sqlite.log_sync import LogSync
     from covey.adapters.sqlite.store import SqliteStore
     from covey.adapters.system.ids import SystemIds
     from covey.core.drive import finish
@@ -98,12 +144,13 @@ def _mirrored(
     path, synchronous = ledger_path(url), _synchronous(url)
     rings = HeldRings(wakeups.ring)
     store = GroupCommit(path, ring=rings.ring, synchronous=synchronous)
-    log = LogSync(store.path)
+    log = LogSync(store.path, store.condition)
     beside = BesideThread(f"covey {path}")
-    confirming = Confirming(log if synchronous == "full" else no_sync, rings, beside)
+    confirming = Confirming(log if synchronous == "full" else store.condition.check_committed, rings, beside)
     folder = FilesFolder(place_of(url), Layout(layout), beside, confirming)
     ledger = SqliteStore(path, ring=wakeups.ring, synchronous=synchronous)
-    mirror = Mirror(ledger, folder, SystemClock(), Desk(SystemIds(), liveness), report=report)
+    desk = Desk(SystemIds(), liveness)
+    mirror = Mirror(ledger, folder, SystemClock(), desk, report=report, attachments=_attachments(url, roots))
 
     async def let_go() -> None:
         await mirror.close()
@@ -166,9 +213,15 @@ class _Inline:
             from covey.services.mirror import Mirror  # here because it takes time to load, and there may be no news
             from covey.services.task_moves import Desk
 
-            return Mirror(store, folder, self.clock, Desk(self.ids, self.liveness), report=self._report)
+            attachments = _attachments(self._url, self._roots)
+            desk = Desk(self.ids, self.liveness)
+            return Mirror(store, folder, self.clock, desk, report=self._report, attachments=attachments)
 
         return MirroredStore(store, folder, OwnPasses(folder, mirror))
+
+    @late
+    def shared_archive(self):
+        return shared_archive(self._url, prepared(self._url)) if self._url.engine is Engine.FILES else None
 
     @late
     def wakeups(self):
@@ -198,8 +251,9 @@ class _Inline:
     @late
     def files(self):
         from covey.adapters.system.files import RootedFiles
+        from covey.adapters.system.store_files import StoreFiles
 
-        return RootedFiles(self._roots)
+        return RootedFiles(self._roots, StoreFiles(self._path))
 
     @late
     def ids(self):
@@ -304,6 +358,7 @@ def _memory(roots: Sequence[str]) -> Ports:
     from covey.adapters.memory import MemoryBlobs, MemoryLiveness, MemorySearch, MemoryStore, MemoryWakeups
     from covey.adapters.system.files import RootedFiles
     from covey.adapters.system.ids import SystemIds
+    from covey.adapters.system.store_files import StoreFiles
     from covey.services.adapters import Adapters
 
     wakeups = MemoryWakeups()
@@ -314,7 +369,7 @@ def _memory(roots: Sequence[str]) -> Ports:
         blobs=MemoryBlobs(),
         search=MemorySearch(store),
         liveness=MemoryLiveness(),
-        files=RootedFiles(roots),
+        files=RootedFiles(roots, StoreFiles()),
         clock=SystemClock(),
         ids=SystemIds(),
     )

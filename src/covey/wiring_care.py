@@ -4,11 +4,11 @@ import os
 from collections.abc import Callable
 
 from covey.adapters.system.clock import SystemClock
-from covey.core.errors import Invalid
+from covey.core.errors import Invalid, SpaceMissing
 from covey.core.reporting import Report, report_nothing
 from covey.core.store_url import STORE_FOLDER, Engine, StoreUrl
 from covey.services.space import Ports
-from covey.wiring import connect_inline, ledger_path, nats_wiring, place_of, prepared
+from covey.wiring import connect_inline, is_there, ledger_path, nats_wiring, place_of, prepared
 
 
 def checkups_beneath(url: StoreUrl):
@@ -85,6 +85,7 @@ def backup(url: StoreUrl, report: Report = report_nothing):
     _check_can_be_kept(url)
     from covey.adapters.archive.tar import TarArchives
     from covey.adapters.blobfiles.blobs import BlobFiles
+    from covey.adapters.sqlite.opening import check_database
     from covey.adapters.sqlite.snapshots import SqliteSnapshots
     from covey.services.backup import Backup
 
@@ -94,8 +95,9 @@ def backup(url: StoreUrl, report: Report = report_nothing):
         far_blobs = nats_wiring().far_blobs(url)
         return Backup(SqliteSnapshots(path), TarArchives(), far_blobs, far_blobs, SystemClock())
     _reconcile(url, report)
-    if not os.path.exists(path):
-        raise Invalid("store", str(url), "there is no space to back up")
+    if not is_there(url):
+        raise SpaceMissing(str(url), "there is nothing to back up")
+    check_database(path)
     blobs = BlobFiles(os.path.dirname(path))
     return Backup(SqliteSnapshots(path), TarArchives(), blobs, blobs, SystemClock())
 
@@ -134,17 +136,16 @@ def salvage(url: StoreUrl, target: str, tell: Callable[[int, int | None], None])
 
 
 def check_two_places(source: StoreUrl, target: StoreUrl) -> None:
-    """Raise Invalid where a space can't be moved from one to the other: there is none, or both are the same."""
+    """Raise Invalid where a space can't be moved from one to the other, and SpaceMissing where there is none."""
     for url in (source, target):
         if url.engine is Engine.MEMORY:
             raise Invalid("store", str(url), "it ends with this process; name a store that stays")
     here = ledger_path(source)
     if os.path.realpath(here) == os.path.realpath(ledger_path(target)):
         raise Invalid("store", str(target), "it is the one that is to be moved")
-    if source.engine is Engine.NATS:
-        return  # what is there the server knows
-    if not os.path.exists(here) and not (source.engine is Engine.FILES and os.path.isdir(place_of(source))):
-        raise Invalid("store", str(source), "there is no space to move")
+    is_shared_folder = source.engine is Engine.FILES and os.path.isdir(place_of(source))
+    if not is_shared_folder and not is_there(source):
+        raise SpaceMissing(str(source), "there is no space to move")
 
 
 def _reconcile(url: StoreUrl, report: Report) -> None:
@@ -156,7 +157,7 @@ def _reconcile(url: StoreUrl, report: Report) -> None:
 
     inline = connect_inline(url, (), report)
     try:
-        finish(History(inline.store, inline.search).last())
+        finish(History(inline.store, inline.clock, inline.search).last())
     finally:
         finish(inline.close())
 

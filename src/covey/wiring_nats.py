@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable, Collection, Sequence
+from contextlib import AsyncExitStack
 from functools import partial
 
 from covey.adapters.nats.blobs import NatsBlobs
@@ -13,6 +14,7 @@ from covey.adapters.nats.places import replica_path
 from covey.adapters.nats.settings import parse_nats
 from covey.adapters.nats.snapshots import NatsSnapshots
 from covey.adapters.sqlite.replica import Replica
+from covey.adapters.sqlite.replica_state import has_followed
 from covey.adapters.sqlite.trouble import BUSY_LIMIT_S
 from covey.adapters.system.clock import SystemClock
 from covey.core.drive import finish
@@ -32,6 +34,20 @@ Ring = Callable[[Collection[Topic]], None]
 def connect_nats(url: StoreUrl, roots: Sequence[str], report: Report) -> Ports:
     """Return the adapters of a space for a program with an event loop."""
     return _Threaded(url, roots, report)
+
+
+def is_there(url: StoreUrl) -> bool:
+    """Tell whether a space is on the server: this machine has a replica of it, or the server has its log. Nothing is
+    made."""
+    if has_followed(replica_path(url, os.environ)):
+        return True
+    link = _new_link(url).share()
+    log = NatsLog(link, warn)
+    try:
+        return log.state() is not None
+    finally:
+        log.close()
+        link.release()
 
 
 def fetch_all(url: StoreUrl, report: Report = report_nothing) -> None:
@@ -70,6 +86,7 @@ class _Here:
     """What both kinds of programs have. Each adapter is made, and its module loaded, when it is first used."""
 
     clock = SystemClock()
+    shared_archive = None
 
     def __init__(self, url: StoreUrl, roots: Sequence[str], report: Report = report_nothing) -> None:
         self._url = url
@@ -158,24 +175,26 @@ class _Threaded(_Here):
 
     @late
     def files(self):
+        from covey.adapters.system.store_files import StoreFiles
         from covey.adapters.system.threaded_files import ThreadedFiles
 
-        return ThreadedFiles(self._roots)
+        return ThreadedFiles(self._roots, StoreFiles(self._path))
 
     async def close(self) -> None:
         from asyncio import to_thread
 
         made = vars(self)  # where a late property stands once it was used
-        if "wakeups" in made:
-            await self.wakeups.close()
-        if "search" in made:
-            await self.search.close()
-        if "store" in made:
-            await self.store.close()
-        if "liveness" in made:
-            await to_thread(self.liveness.close)
-        if "link" in made:
-            await to_thread(self.link.release)
+        async with AsyncExitStack() as steps:  # the last one is taken first, whatever becomes of it
+            if "link" in made:
+                steps.push_async_callback(to_thread, self.link.release)
+            if "liveness" in made:
+                steps.push_async_callback(to_thread, self.liveness.close)
+            if "store" in made:
+                steps.push_async_callback(self.store.close)
+            if "search" in made:
+                steps.push_async_callback(self.search.close)
+            if "wakeups" in made:
+                steps.push_async_callback(self.wakeups.close)
 
 
 class InlineNats(_Here):
@@ -215,8 +234,9 @@ class InlineNats(_Here):
     @late
     def files(self):
         from covey.adapters.system.files import RootedFiles
+        from covey.adapters.system.store_files import StoreFiles
 
-        return RootedFiles(self._roots)
+        return RootedFiles(self._roots, StoreFiles(self._path))
 
     def _ring(self, topics: Collection[Topic]) -> None:
         self.wakeups.ring(topics)

@@ -15,7 +15,8 @@ OPENING = re.compile(r'<peer-message((?: [a-z_]+="[^"<>\n]*")+)>')
 ATTRIBUTE = re.compile(r' ([a-z_]+)="([^"]*)"')
 TAG = re.compile(r"<(?:[^\W\d]|\s*[/!?|])")
 TURN = re.compile(r"[^\w\n]*(?:human|user|system|assistant|developer|operator)[^\w\n]{0,3}:", re.IGNORECASE)
-HEADING = re.compile(r"\s*(?:#|```|~~~)")
+HEADING = re.compile(r"(?:\s|[^\w\x00-\x7f])*(?:#|```|~~~)")
+"""Also behind what looks like nothing, such as U+2800."""
 MARKER = re.compile(r"\[(?:U\+[0-9A-F]{4,6}|\d+ hidden characters)\]")
 """What stands for something hidden, and can be overlooked."""
 
@@ -83,7 +84,7 @@ def parse_compact(block: str) -> tuple[list[Parsed], list[str]]:
 
 def assert_harmless(text: str) -> None:
     """Fail where a text could be taken for more than text."""
-    hidden = [f"U+{ord(char):04X}" for char in _odd(text) if _is_hidden(char, text)]
+    hidden = [f"U+{ord(char):04X}" for char in _odd(text) if is_hidden(char, text)]
     assert not hidden, (hidden, text)
     looks = MARKER.sub("", unicodedata.normalize("NFKC", text))
     assert not TAG.search(looks), text
@@ -96,7 +97,7 @@ def _odd(text: str) -> set[str]:
     return {char for char in text if not (" " <= char <= "~")} if not (text.isascii() and text.isprintable()) else set()
 
 
-def _is_hidden(char: str, text: str) -> bool:
+def is_hidden(char: str, text: str) -> bool:
     if char in "\n\t":
         return False
     if char in "\u200c\u200d\ufe0e\ufe0f":

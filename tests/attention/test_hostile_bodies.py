@@ -9,10 +9,13 @@ from covey.core.attention import LeftOut, Pending
 from covey.core.identity import Grade
 from covey.core.inject import Form, inject, take_out
 from covey.core.inject_pieces import Provider
-from covey.core.message import Kind
+from covey.core.message import Kind, Message
+from covey.core.parts import TextPart
 from covey.core.render import Style, framed
-from covey.core.render_escape import harmless
+from covey.core.render_escape import contained, harmless, still_harmless
 from covey.core.render_peers import peers_block
+from covey.core.spawn_prompt import later_prompt
+from covey.testing.records import a_message, a_run
 from tests.attention.hostile import Grammar
 from tests.attention.letters import a_letter, another, pending_for_bob
 from tests.attention.parsing import (
@@ -22,10 +25,14 @@ from tests.attention.parsing import (
     parse_peers,
     unframed,
 )
+from tests.rendering.forgeries import assert_nothing_escapes
 
+RUN = a_run(1)
 SEED = 20260430
 BODIES = 100_000
 BATCH = 20
+EACH = 10
+"""One batch of so many is also told to a child: prompts render as mail does."""
 NAMES = 500
 
 Texts = Sequence[tuple[str, str]]
@@ -34,6 +41,11 @@ Texts = Sequence[tuple[str, str]]
 def pending_of(texts: Texts) -> Pending:
     letters = [a_letter(n, text, kind=list(Kind)[n % 5]) for n, (text, _) in enumerate(texts, 1)]
     return pending_for_bob(*letters, others=(another("carol", texts[0][0]),), left_out=LeftOut(3, 1))
+
+
+def a_said(text: str) -> Message:
+    """Return a message that says only this."""
+    return a_message(1)._replace(parts=(TextPart(text),))
 
 
 def check(pending: Pending, texts: Texts) -> None:
@@ -57,15 +69,25 @@ def check(pending: Pending, texts: Texts) -> None:
     assert_harmless(told["agents"][0]["status"])
 
 
+def check_prompt(texts: Texts) -> None:
+    """Tell a child of them, and make harmless again what is so already."""
+    for text, word in texts:
+        assert word in still_harmless(text)
+        assert still_harmless(harmless(text)) == contained(harmless(text)) == harmless(text)
+    assert_nothing_escapes(later_prompt(RUN, a_said(texts[0][0]), [a_said(text) for text, _ in texts[1:]]))
+
+
 @pytest.mark.requirement("peers.render.escape")
 @pytest.mark.timeout(120)
 def test_no_hostile_body_breaks_out_of_any_rendering() -> None:
     print(f"seed {SEED}")
     batch: list[tuple[str, str]] = []
-    for text in Grammar(SEED).texts(BODIES):
+    for number, text in enumerate(Grammar(SEED).texts(BODIES), 1):
         batch.append(text)
         if len(batch) == BATCH:
             check(pending_of(batch), batch)
+            if number % (BATCH * EACH) == 0:
+                check_prompt(batch)
             batch.clear()
     assert not batch
 

@@ -3,7 +3,7 @@
 import asyncio
 import json
 from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from typing import Any, NamedTuple
 
 import pytest
@@ -11,19 +11,22 @@ import pytest
 from covey.adapters.memory import MemoryBlobs, MemoryLiveness, MemorySearch, MemoryStore, MemoryWakeups
 from covey.adapters.system.files import RootedFiles
 from covey.adapters.system.ids import SystemIds
+from covey.adapters.system.store_files import StoreFiles
 from covey.core.address import parse_address
 from covey.core.binding import OWN
 from covey.core.channel import console, webhook
 from covey.core.errors import Invalid, Unavailable
 from covey.core.http_address import HttpAddress
+from covey.core.http_limits import HttpLimits
 from covey.core.identity import Identity
+from covey.core.marks import Marks
+from covey.core.message import Callback
 from covey.core.names import AgentName
-from covey.core.signature import signature
+from covey.core.signature import Direction, Signed, signature
 from covey.services.adapters import Adapters
 from covey.services.channels import Said
 from covey.services.directory import JoinRequest
 from covey.services.space import Services
-from covey.surfaces.cli.channels import ear as ear_module
 from covey.surfaces.cli.channels.ear import Ear
 from covey.surfaces.cli.channels.http import MAX_BODY, MAX_HEAD
 from covey.testing import HandClock
@@ -32,6 +35,7 @@ OPS, CODER = AgentName("ops"), AgentName("coder")
 OWNER = Identity(AgentName("owner"))
 SECRET = "a secret of ours"
 LIMIT_S = 10.0
+ROOMY = HttpLimits()
 
 
 class Answer(NamedTuple):
@@ -74,16 +78,22 @@ class Listening(NamedTuple):
     async def say(self, path: str, *headers: str, **fields: object) -> Answer:
         """Post what a person says, signed."""
         body = json.dumps(fields).encode()
+        return await self.post(path, body, *self.signed(path, body, *headers))
+
+    def signed(self, path: str, body: bytes, *headers: str, secret: str = SECRET, method: str = "POST") -> list[str]:
+        """Return the headers of a request, with those that sign it."""
+        given = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in headers)}
         now = str(int(self.clock.now().timestamp()))
-        signed = (f"X-Covey-Timestamp: {now}", f"x-covey-signature: {signature(SECRET, now, body)}")
-        return await self.post(path, body, *signed, *headers)
+        key, content_type = given.get("idempotency-key", ""), given.get("content-type", "")
+        shown = signature(secret, Signed(Direction.SAID, method, path, now, key, content_type, body))
+        return [*headers, f"X-Covey-Timestamp: {now}", f"x-covey-signature: {shown}"]
 
     async def texts(self) -> list[str]:
         return [item.message.text for item in await self.services.looking.peek(CODER)]
 
 
 @asynccontextmanager
-async def listening() -> AsyncGenerator[Listening]:
+async def listening(limits: HttpLimits = ROOMY) -> AsyncGenerator[Listening]:
     wakeups, clock = MemoryWakeups(), HandClock()
     store = MemoryStore(wakeups.ring)
     services = Services(
@@ -93,7 +103,7 @@ async def listening() -> AsyncGenerator[Listening]:
             blobs=MemoryBlobs(),
             search=MemorySearch(store),
             liveness=MemoryLiveness(),
-            files=RootedFiles(()),
+            files=RootedFiles((), StoreFiles()),
             clock=clock,
             ids=SystemIds(),
         )
@@ -103,7 +113,7 @@ async def listening() -> AsyncGenerator[Listening]:
     await services.directory.join(JoinRequest(CODER))
     await services.channels.bind(OPS, OWN, parse_address("coder"), OWNER)
     heard: list[Said] = []
-    async with Ear(services, config, heard.append).listening(HttpAddress(port=0)) as address:
+    async with Ear(services, config, heard.append, limits).listening(HttpAddress(port=0)) as address:
         yield Listening(services, address, heard, clock)
 
 
@@ -113,8 +123,8 @@ async def test_what_a_person_says_is_heard_in_its_conversation() -> None:
         assert (answer.status, answer.json["delivered"]) == (200, 1)
         (item,) = await space.services.looking.peek(CODER)
         assert (item.message.id, item.message.text) == (answer.json["id"], "Is it done?")
-        assert item.message.callback == ("ops", "oc_语/1")
-        assert item.message.metadata == {"person": "ann"}
+        assert item.message.callback == Callback("ops", "oc_语/1")
+        assert item.message.marks == Marks(person="ann")
         assert (await space.say("/", text="own")).status == 200
         assert [said.conversation for said in space.heard] == ["oc_语/1", OWN]
 
@@ -129,35 +139,84 @@ async def test_a_bearer_and_plain_text_do_too() -> None:
 async def test_what_is_not_signed_wrongly_signed_or_old_is_401_and_not_heard() -> None:
     async with listening() as space:
         body = b'{"text": "hello"}'
-        now = str(int(space.clock.now().timestamp()))
-        good = signature(SECRET, now, body)
+        stamp, shown = good = space.signed("/c-1", body)
         for headers in (
             (),
-            (f"X-Covey-Signature: {good}",),
-            (f"X-Covey-Timestamp: {now}", "X-Covey-Signature: sha256=00"),
-            (f"X-Covey-Timestamp: {now}", f"X-Covey-Signature: {signature('another secret', now, body)}"),
-            (f"X-Covey-Timestamp: {now}", f"X-Covey-Signature: {signature(SECRET, now, b'other')}"),
+            (shown,),
+            (stamp, "X-Covey-Signature: v1=00"),
+            (stamp, shown.replace("v1=", "sha256=")),
+            space.signed("/c-1", body, secret="another secret"),
+            space.signed("/c-1", b"other"),
+            space.signed("/c-2", body),
+            space.signed("/c-1?x", body),
+            space.signed("/c-1", body, method="PUT"),
+            [*good, "Idempotency-Key: k-1"],
+            [*good, "Content-Type: text/plain"],
             ("Authorization: Bearer wrong",),
             ("Authorization: Bearer",),
             (f"Authorization: Basic {SECRET}",),
-            ("Authorization: Bearer wrong", f"X-Covey-Timestamp: {now}", f"X-Covey-Signature: {good}"),
+            ("Authorization: Bearer wrong", *good),
         ):
             answer = await space.post("/c-1", body, *headers)
             assert (answer.status, answer.json["error"]["code"]) == (401, "identity-refused"), headers
         space.clock.advance(301)
-        old = (f"X-Covey-Timestamp: {now}", f"X-Covey-Signature: {good}")
-        assert (await space.post("/c-1", body, *old)).status == 401
+        assert (await space.post("/c-1", body, *good)).status == 401
         assert await space.texts() == []
         assert space.heard == []
 
 
-async def test_what_is_said_again_under_its_key_is_heard_once() -> None:
+async def test_a_signed_request_is_heard_once_and_refused_when_it_comes_again() -> None:
     async with listening() as space:
-        first, again = [await space.say("/c-1", "Idempotency-Key: k-1", text="yes") for _ in range(2)]
-        assert first == again
-        assert await space.texts() == ["yes"]
+        body = b'{"text": "yes"}'
+        for number, headers in enumerate([("Idempotency-Key: k-1",), ()], 1):
+            signed = space.signed("/c-1", body, *headers)
+            first = await space.post("/c-1", body, *signed)
+            assert first.status == 200
+            again = await space.post("/c-1", body, *signed)
+            assert (again.status, again.json["error"]["code"]) == (409, "request-replayed")
+            assert again.json["error"]["details"]["message_id"] == first.json["id"]
+            assert (await space.texts(), len(space.heard)) == (["yes"] * number, number)
+
+
+async def test_a_key_is_used_once_however_often_it_is_signed() -> None:
+    async with listening() as space:
+        assert (await space.say("/c-1", "Idempotency-Key: k-1", text="yes")).status == 200
+        space.clock.advance(1)
+        again = await space.say("/c-1", "Idempotency-Key: k-1", text="yes")
+        assert (again.status, again.json["error"]["code"]) == (409, "request-replayed")
         other = await space.say("/c-1", "Idempotency-Key: k-1", text="no")
         assert (other.status, other.json["error"]["code"]) == (409, "message-id-reused")
+        assert await space.texts() == ["yes"]
+
+
+async def test_several_listeners_hear_a_request_that_comes_to_all_of_them_once() -> None:
+    async with listening() as space:
+        config = await space.services.channels.config(OPS)
+        ears = [Ear(space.services, config, space.heard.append) for _ in range(5)]
+        body = b'{"text": "yes"}'
+        signed = space.signed("/c-1", body)
+        async with AsyncExitStack() as stack:
+            addresses = [await stack.enter_async_context(ear.listening(HttpAddress(port=0))) for ear in ears]
+            posts = [space._replace(address=address).post("/c-1", body, *signed) for address in addresses]
+            answers = await asyncio.gather(*posts)
+        assert sorted(answer.status for answer in answers) == [200, 409, 409, 409, 409]
+        assert (await space.texts(), len(space.heard)) == (["yes"], 1)
+
+
+async def test_who_shows_the_secret_itself_may_say_it_again_under_its_key() -> None:
+    async with listening() as space:
+        words = (f"Authorization: Bearer {SECRET}", "Idempotency-Key: k-1")
+        first, again = [await space.post("/c-1", b'{"text": "yes"}', *words) for _ in range(2)]
+        assert first == again
+        assert await space.texts() == ["yes"]
+
+
+async def test_a_post_does_not_come_back_as_something_that_a_person_said() -> None:
+    async with listening() as space:
+        body, now = b'{"text": "deploy it"}', str(int(space.clock.now().timestamp()))
+        posted = signature(SECRET, Signed(Direction.POSTED, "POST", "/", now, "p-1", "", body))
+        words = (f"X-Covey-Timestamp: {now}", f"X-Covey-Signature: {posted}", "Idempotency-Key: p-1")
+        assert (await space.post("/", body, *words)).status == 401
 
 
 @pytest.mark.parametrize(
@@ -222,25 +281,44 @@ async def test_only_posts_are_heard_and_only_from_who_may_ask() -> None:
         assert (await space.post("/c-1", b"", method="GET")).status == 401
 
 
-async def test_a_request_that_never_ends_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ear_module, "SECONDS", 0.05)
-    async with listening() as space:
-        answer = await space.raw(b"POST /c HTTP/1.1\r\nContent-Length: 5\r\n\r\nab")
+@pytest.mark.parametrize("half", [b"", b"POST /c HT", b"POST /c HTTP/1.1\r\nContent-Length: 5\r\n\r\nab"])
+async def test_half_a_request_is_ended(half: bytes) -> None:
+    async with listening(HttpLimits(request_s=0.05)) as space:
+        answer = await space.raw(half)
         assert answer is not None
-        assert answer.status == 408
+        assert (answer.status, answer.json["error"]["code"]) == (408, "request-timeout")
 
 
-async def test_more_connections_than_can_be_served_are_told_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ear_module, "MAX_CONNECTIONS", 1)
-    async with listening() as space, asyncio.timeout(LIMIT_S):
-        _, idle = await asyncio.open_connection(space.address.host, space.address.port)
-        idle.write(b"POST")
-        await idle.drain()
-        answer = await space.raw(b"POST /c HTTP/1.1\r\n\r\n", end=True)
-        assert answer is not None
-        assert answer.status == 503
-        idle.close()
-        await idle.wait_closed()
+async def test_what_comes_a_byte_at_a_time_is_ended_too() -> None:
+    async with listening(HttpLimits(request_s=0.2)) as space, asyncio.timeout(LIMIT_S):
+        reader, writer = await asyncio.open_connection(space.address.host, space.address.port)
+        answered = asyncio.ensure_future(reader.read())
+        with suppress(ConnectionError):
+            while not answered.done():
+                writer.write(b"x")
+                await writer.drain()
+                await asyncio.wait({answered}, timeout=0.01)
+        assert b"request-timeout" in await answered
+        writer.close()
+        with suppress(ConnectionError):
+            await writer.wait_closed()
+
+
+async def test_more_connections_than_can_be_served_are_told_so_and_still_more_are_closed() -> None:
+    async with listening(HttpLimits(connections=2)) as space, asyncio.timeout(LIMIT_S):
+        place = space.address.host, space.address.port
+        streams = [await asyncio.open_connection(*place) for _ in range(2)]
+        for _, writer in streams:
+            writer.write(b"POST")
+            await writer.drain()
+        waiting = [await asyncio.open_connection(*place) for _ in range(3)]
+        answers = await asyncio.gather(*(reader.read() for reader, _ in waiting), return_exceptions=True)
+        told = [answer for answer in answers if isinstance(answer, bytes) and answer]
+        assert [b"503" in answer and b"too-many-connections" in answer for answer in told] == [True, True]
+        for _, writer in (*streams, *waiting):
+            writer.close()
+            with suppress(ConnectionError):
+                await writer.wait_closed()
 
 
 async def test_a_channel_without_a_secret_is_not_heard_and_a_taken_port_is_said() -> None:

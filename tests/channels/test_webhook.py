@@ -1,7 +1,6 @@
 """The webhook against a receiver that is a process of its own and misbehaves; time is turned by hand."""
 
 import asyncio
-import time
 from collections.abc import Generator
 from pathlib import Path
 
@@ -10,6 +9,7 @@ import pytest
 from covey.adapters.memory import MemoryBlobs, MemoryLiveness, MemorySearch, MemoryStore, MemoryWakeups
 from covey.adapters.system.files import RootedFiles
 from covey.adapters.system.ids import SystemIds
+from covey.adapters.system.store_files import StoreFiles
 from covey.adapters.webhook import WebhookChannel
 from covey.core.address import parse_address
 from covey.core.channel import webhook
@@ -19,7 +19,7 @@ from covey.core.message import Callback, Kind
 from covey.core.names import AgentName
 from covey.core.parts import TextPart
 from covey.core.post import Outgoing, Post, PostState
-from covey.core.signature import is_signed, signature
+from covey.core.signature import Direction, Signed, is_signed
 from covey.services.adapters import Adapters
 from covey.services.recipients import SendPolicy
 from covey.services.space import Services
@@ -47,7 +47,7 @@ class Space:
                 blobs=MemoryBlobs(),
                 search=MemorySearch(store),
                 liveness=MemoryLiveness(),
-                files=RootedFiles(()),
+                files=RootedFiles((), StoreFiles()),
                 clock=self.clock,
                 ids=SystemIds(),
             ),
@@ -101,7 +101,7 @@ async def test_a_post_is_signed_and_says_everything_of_its_message(receiver: Rec
     assert body["callback"] == {"channel": "ops", "session_id": "c-1"}
 
 
-async def test_the_signature_is_of_the_time_and_the_very_bytes(receiver: Receiver) -> None:
+async def test_the_signature_is_of_the_whole_request_and_its_very_bytes(receiver: Receiver) -> None:
     receiver.start()
     space = Space(receiver)
     await space.set_up("hello")
@@ -109,9 +109,16 @@ async def test_the_signature_is_of_the_time_and_the_very_bytes(receiver: Receive
     (request,) = receiver.requests
     headers = request["headers"]
     raw = request["raw"].encode()
-    now = space.clock.now()
-    assert headers["X-Covey-Signature"] == signature(SECRET, headers["X-Covey-Timestamp"], raw)
-    assert is_signed(SECRET, headers["X-Covey-Timestamp"], raw, headers["X-Covey-Signature"], now)
+    signed = Signed(
+        Direction.POSTED,
+        "POST",
+        request["path"],
+        headers["X-Covey-Timestamp"],
+        headers["Idempotency-Key"],
+        headers["Content-Type"],
+        raw,
+    )
+    assert is_signed(SECRET, signed, headers["X-Covey-Signature"], space.clock.now())
 
 
 @pytest.mark.parametrize("behaviour", ["500", "drop", "lose", "hang", "drip"])
@@ -177,14 +184,13 @@ async def test_what_will_not_change_is_given_up_at_once_and_the_next_goes_on(
 
 
 async def test_a_slow_receiver_of_one_conversation_does_not_hold_up_the_others(receiver: Receiver) -> None:
+    """Seven hang for far longer than a test may take: the others get through only beside them."""
     receiver.start(*["hang"] * 7)
     space = Space(receiver)
     await space.set_up()
     for n in range(16):
         await space.send(str(n), f"c-{n}")
-    began_at = time.monotonic()
     await space.drain()
-    assert time.monotonic() - began_at < 7 * PATIENCE_S, "they are waited for side by side"
     assert sorted(post.state for post in space.attempts) == [PostState.DELIVERED] * 9 + [PostState.PENDING] * 7
 
 

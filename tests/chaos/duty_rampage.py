@@ -28,6 +28,7 @@ from covey.wiring import connect_inline
 from tests.chaos.duty import Duty, store, write_program
 from tests.chaos.duty_verdict import Verdict, judge, left_behind
 from tests.chaos.nursery import Nursery, nursery
+from tests.chaos.talkative import let_talk
 from tests.properties.world import finish
 
 ANN: Final = AgentName("ann")
@@ -166,6 +167,7 @@ def space_of(folder: Path, quotas: Mapping[AgentName, int], *, is_slow: bool) ->
         space = Services(ports)
         for agent, quota in (*quotas.items(), (ANN, 1)):
             finish(space.directory.register(agent, Card(quota=quota), Identity(agent)))
+        let_talk(space)
         yield space
     finally:
         finish(ports.close())

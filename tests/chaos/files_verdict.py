@@ -121,7 +121,7 @@ async def _wanted(tx: Transaction, layout: Layout) -> Wanted:
         message = await tx.messages.get(event.message_id)
         if message is None:
             continue
-        elsewhere = message.metadata.get("foreign_id")
+        elsewhere = None if message.marks is None else message.marks.foreign_id
         for agent, shelf in (await _shelves(tx, layout, event.message_id)).items():
             shelves[Copy(message.id, agent)] = shelf
             if elsewhere is not None:

@@ -14,6 +14,7 @@ from covey.core.message import Kind
 from covey.core.names import AgentName
 from covey.core.parts import FilePart
 from tests.chaos.interrupting import KILLED, Interrupter, interrupter
+from tests.chaos.talkative import let_talk
 from tests.properties.world import finish
 from tests.services.spaces import Space, in_sqlite
 from tests.services.transferring import Everything, check_equal, check_sound, everything
@@ -58,6 +59,7 @@ def moved_again_and_again(messages: int, kills: int, layout: str | None = None) 
 
 def _fill(space: Space, messages: int) -> None:
     """Let much happen; nobody is there any more at the end."""
+    let_talk(space.services)
     people = [space.join(name) for name in NAMES]
     for n in range(messages):
         sender, to = people[n % 3], NAMES[(n + 1) % 3]

@@ -23,6 +23,7 @@ from tests.chaos.life import NAMES
 from tests.chaos.nursery import Nursery, nursery
 from tests.chaos.rampage import CAPACITIES
 from tests.chaos.replicas import brought_up, content
+from tests.chaos.talkative import let_talk
 from tests.chaos.verdict import judge
 from tests.chaos.where import ASKED
 from tests.chaos.worker import Worker, where_file
@@ -177,9 +178,10 @@ def _storm(nodes: Nodes) -> Generator[Storm]:
 
 def _register(url: str) -> None:
     ports = connect_inline(parse_store_url(url), ())
-    directory = Services(ports).directory
+    services = Services(ports)
     for name, capacity in zip(NAMES, CAPACITIES, strict=True):
-        finish(directory.register(name, Card(capacity=capacity), Identity(name)))
+        finish(services.directory.register(name, Card(capacity=capacity), Identity(name)))
+    let_talk(services)
     finish(ports.close())
 
 

@@ -14,6 +14,7 @@ from covey.services.space import Services
 from covey.wiring import connect_inline
 from tests.chaos.life import NAMES
 from tests.chaos.supervisor import Supervisor, supervised
+from tests.chaos.talkative import let_talk
 from tests.chaos.verdict import Verdict, judge
 from tests.properties.world import finish
 
@@ -73,7 +74,8 @@ def check(supervisor: Supervisor, verdict: Verdict) -> None:
 def register(url: str) -> None:
     """Register those who will live in the space."""
     ports = connect_inline(parse_store_url(url), ())
-    directory = Services(ports).directory
+    services = Services(ports)
     for name, capacity in zip(NAMES, CAPACITIES, strict=True):
-        finish(directory.register(name, Card(capacity=capacity), Identity(name)))
+        finish(services.directory.register(name, Card(capacity=capacity), Identity(name)))
+    let_talk(services)
     finish(ports.close())

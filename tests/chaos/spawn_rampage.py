@@ -17,7 +17,7 @@ import covey
 from covey import Card, Member, Space
 from covey.adapters.sqlite.store import SqliteStore
 from covey.core.event import Action, Event
-from covey.core.run import ENDED, Run, RunState, Stage
+from covey.core.run import ENDED, Run, RunState, Stage, status_of
 from covey.core.ticket import TicketState
 from covey.ports.runs import RunFilter
 from covey.ports.store import Store, Transaction
@@ -27,7 +27,12 @@ from tests.chaos.spawner import Plan, with_variable
 
 ROOT = Path(__file__).parents[2]
 MARK = "COVEY_SPAWN_TEST"
-PROGRAM = ("sh", "-c", 'cat "$COVEY_FOLDER"/attachments/* 2>/dev/null; sleep "$NAP"; echo hello')
+PROGRAM = (
+    "sh",
+    "-c",
+    'cat "$COVEY_FOLDER"/attachments/* 2>/dev/null; while [ -e "$HOLD" ]; do sleep 0.01; done; echo hello',
+)
+"""It ends when nobody is to be killed any more."""
 LIMIT_S = 20.0
 MOST = 3
 """How many children the parent may have."""
@@ -136,11 +141,11 @@ async def _check_told(store: Store, lead: Member, runs: Sequence[Run], plan: Pla
 
         was_asked, ticket, offers = await store.read(operation)
         assert (ticket, offers) == (TicketState.CLOSED if was_asked else None, 0), f"{plan}: {run}"
-        about = [d for d in told if d.message.metadata.get("run") == run.id]
+        about = [d for d in told if d.message.marks is not None and d.message.marks.run == run.id]
         # A spawn that failed was told where it was called.
         is_spawn_failed = run.state is RunState.FAILED and (run.reason or "").startswith("its spawn failed")
         assert len(about) == (0 if is_spawn_failed else 1), f"{plan}: {run} {about}"
-        assert all(d.message.metadata["status"] == run.state for d in about), f"{plan}: {run}"
+        assert all(status_of(d.message) is run.state for d in about), f"{plan}: {run}"
     for delivery in told:
         await delivery.handle()
 

@@ -10,8 +10,8 @@ import json
 import os
 import signal
 import sys
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -50,8 +50,19 @@ class Plan(NamedTuple):
 
 def follow(plan: Plan) -> None:
     """Do what a plan says; where it says so, this process is killed meanwhile."""
-    os.environ["NAP"] = "0.1" if plan.victim in ("child", "guardian") else "0.02"
     asyncio.run(_follow(plan))
+
+
+@contextmanager
+def _held(plan: Plan) -> Generator[None]:
+    """Keep programs from ending by themselves while the block lasts: whoever is to be killed is still there then."""
+    hold = Path(f"{plan.url.partition(':')[2]}-hold-{os.getpid()}")
+    os.environ["HOLD"] = str(hold)
+    hold.touch()
+    try:
+        yield
+    finally:
+        hold.unlink()
 
 
 async def _follow(plan: Plan) -> None:
@@ -63,7 +74,8 @@ async def _follow(plan: Plan) -> None:
 
         for stage, is_before in plan.stages:
             spawning.stages = _deadly_stages(plan.victim, stage, is_before)
-            runs = await asyncio.gather(*(_spawned(space, plan, lead) for _ in range(plan.spawns)))
+            with _held(plan):
+                runs = await asyncio.gather(*(_spawned(space, plan, lead) for _ in range(plan.spawns)))
             for run in runs:
                 if run is not None:
                     await _until_over(space, run.id)

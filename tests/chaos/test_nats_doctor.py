@@ -16,7 +16,7 @@ pytestmark = pytest.mark.chaos
 def test_a_node_that_is_away_is_found(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with three_nodes(tmp_path / "server") as cluster:
         patient = Patient(f"{cluster.url}/team?cache={tmp_path / 'cache'}", capsys)
-        patient.covey("agents")
+        patient.covey("init")
         leader = cluster.leader_of("covey_team")
         next(node for node in cluster.nodes if node is not leader).kill()
         end = time.monotonic() + LIMIT_S

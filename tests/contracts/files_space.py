@@ -45,7 +45,7 @@ def mirrored_threaded(root: str, layout: Layout, ring: Ring) -> MirroredStore:
     prepare(root, layout)
     rings = HeldRings(ring)
     store = GroupCommit(ledger(root), ring=rings.ring)
-    log = LogSync(store.path)
+    log = LogSync(store.path, store.condition)
     beside = BesideThread(f"covey {root}")
     confirming = Confirming(log, rings, beside)
     folder = FilesFolder(root, layout, beside, confirming)

@@ -12,6 +12,7 @@ from covey.testing.contracts import (
     AgentsContract,
     BindingsContract,
     DeliveriesContract,
+    FlowsContract,
     HoldingsContract,
     InboxesContract,
     JournalContract,
@@ -108,6 +109,9 @@ class TestPosts(PostsContract): ...
 
 
 class TestBindings(BindingsContract): ...
+
+
+class TestFlows(FlowsContract): ...
 
 
 class TestTrees(TreesContract): ...

@@ -11,6 +11,7 @@ from covey.testing.contracts import (
     BindingsContract,
     DeliveriesContract,
     DurableStoreContract,
+    FlowsContract,
     HoldingsContract,
     InboxesContract,
     JournalContract,
@@ -110,6 +111,9 @@ class TestPosts(PostsContract): ...
 
 
 class TestBindings(BindingsContract): ...
+
+
+class TestFlows(FlowsContract): ...
 
 
 class TestTrees(TreesContract): ...

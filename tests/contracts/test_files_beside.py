@@ -21,6 +21,7 @@ from covey.testing.contracts import (
     BindingsContract,
     DeliveriesContract,
     DurableStoreContract,
+    FlowsContract,
     HoldingsContract,
     InboxesContract,
     JournalContract,
@@ -152,6 +153,9 @@ class TestPosts(PostsContract): ...
 
 
 class TestBindings(BindingsContract): ...
+
+
+class TestFlows(FlowsContract): ...
 
 
 class TestTrees(TreesContract): ...

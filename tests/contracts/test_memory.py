@@ -13,6 +13,7 @@ from covey.testing.contracts import (
     BlobsContract,
     BlobUpkeepContract,
     DeliveriesContract,
+    FlowsContract,
     HoldingsContract,
     InboxesContract,
     JournalContract,
@@ -139,6 +140,9 @@ class TestPosts(PostsContract): ...
 
 
 class TestBindings(BindingsContract): ...
+
+
+class TestFlows(FlowsContract): ...
 
 
 class TestTrees(TreesContract): ...

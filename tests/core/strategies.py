@@ -9,10 +9,12 @@ from covey.core.address import parse_address
 from covey.core.identity import Grade, Identity
 from covey.core.ids import MessageId, SessionId
 from covey.core.json import Json
+from covey.core.marks import NAMES, Marks, Step
 from covey.core.message import Callback, Kind, Message, TaskRef
 from covey.core.names import AgentName, Scope, Subject, is_uuid_like
 from covey.core.parts import DataPart, FilePart, Part, TextPart
 from covey.core.session_key import SessionKey, main_key
+from covey.core.wire import more_of
 
 NAME_LETTERS = string.ascii_letters + string.digits + "_-"
 
@@ -55,6 +57,13 @@ parts: st.SearchStrategy[Part] = (
 
 identities = st.builds(Identity, agent_names, st.none() | session_ids, st.sampled_from(Grade))
 
+all_marks = st.builds(
+    Marks,
+    **{name: st.none() | texts for name in NAMES if name not in ("step", "partner")},
+    step=st.none() | st.sampled_from(Step),
+    partner=st.none() | agent_names,
+).filter(lambda marks: marks != Marks())
+
 messages = st.builds(
     Message,
     id=message_ids,
@@ -75,10 +84,17 @@ messages = st.builds(
     hops_left=st.integers(0, 5),
     trace=st.lists(agent_names, max_size=4).map(tuple),
     task=st.none() | st.builds(TaskRef, texts, st.none() | texts),
-    callback=st.none() | st.builds(Callback, texts, texts),
+    callback=st.none()
+    | st.builds(
+        Callback,
+        texts,
+        texts,
+        st.dictionaries(texts, json_values, max_size=2).map(more_of),
+    ),
     deadline=st.none() | instants,
     expires_at=st.none() | instants,
     traceparent=st.none() | texts,
     metadata=st.dictionaries(texts, json_values, max_size=3),
     depth=st.integers(0, 1000),
+    marks=st.none() | all_marks,
 )

@@ -20,7 +20,7 @@ from covey.core.channel import (
 from covey.core.errors import Invalid
 from covey.core.names import AgentName
 from covey.core.private import is_private
-from covey.core.signature import MAX_SKEW, is_signed, signature
+from covey.core.signature import MAX_SKEW, Direction, Signed, is_signed, signature
 from covey.testing import START
 
 OPS = AgentName("ops")
@@ -97,18 +97,33 @@ def test_a_conversation_is_bound_to_one_agent_or_session(text: object) -> None:
     assert str(parse_bound("agent:coder:main")) == "agent:coder:main"
 
 
-def test_a_signature_is_of_one_body_at_one_time_with_one_secret() -> None:
-    now = str(int(START.timestamp()))
-    given = signature(SECRET, now, b"body")
-    assert given.startswith("sha256=")
-    assert is_signed(SECRET, now, b"body", given, START)
-    assert is_signed(SECRET, now, b"body", given, START + MAX_SKEW)
-    assert is_signed(SECRET, now, b"body", given, START - MAX_SKEW)
-    assert not is_signed(SECRET, now, b"body", given, START + MAX_SKEW + timedelta(seconds=1))
-    assert not is_signed(SECRET, now, b"bodY", given, START)
-    assert not is_signed(SECRET + "!", now, b"body", given, START)
-    assert not is_signed(SECRET, str(int(now) + 1), b"body", given, START)
+REQUEST = Signed(
+    Direction.SAID, "POST", "/c-1?x=1", str(int(START.timestamp())), "k-1", "application/json", b'{"text": "yes"}'
+)
+
+
+def test_a_signature_holds_for_a_while_with_one_secret() -> None:
+    given = signature(SECRET, REQUEST)
+    assert given.startswith("v1=")
+    for apart in (timedelta(0), MAX_SKEW, -MAX_SKEW):
+        assert is_signed(SECRET, REQUEST, given, START + apart)
+    assert not is_signed(SECRET, REQUEST, given, START + MAX_SKEW + timedelta(seconds=1))
+    assert not is_signed(SECRET + "!", REQUEST, given, START)
+    for odd in ("", "v1=", given.upper(), given.replace("v1=", "v2="), "sha256=" + given[3:], "\udcff"):
+        assert not is_signed(SECRET, REQUEST, odd, START)
     for odd in ("", "x", "-1", "1e9", "²", "9" * 40):
-        assert not is_signed(SECRET, odd, b"body", signature(SECRET, odd, b"body"), START)
-    for odd in ("", "sha256=", given.upper(), "\udcff"):
-        assert not is_signed(SECRET, now, b"body", odd, START)
+        undated = REQUEST._replace(timestamp=odd)
+        assert not is_signed(SECRET, undated, signature(SECRET, undated), START)
+
+
+@pytest.mark.parametrize("field", Signed._fields)
+def test_a_signature_covers_every_field_of_a_request(field: str) -> None:
+    value = getattr(REQUEST, field)
+    others = {"direction": Direction.POSTED, "timestamp": str(int(REQUEST.timestamp) + 1)}
+    other = others.get(field, value + (b" " if isinstance(value, bytes) else "x"))
+    assert not is_signed(SECRET, REQUEST._replace(**{field: other}), signature(SECRET, REQUEST), START)
+
+
+def test_what_stands_in_one_field_can_not_be_moved_into_the_next() -> None:
+    moved = REQUEST._replace(target=f"{REQUEST.target}\n{REQUEST.timestamp}", timestamp=REQUEST.key, key="")
+    assert signature(SECRET, moved) != signature(SECRET, REQUEST)

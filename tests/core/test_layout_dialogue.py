@@ -29,7 +29,8 @@ def test_our_files_have_the_eleven_fields_and_one_more(message: Message, copy: C
     assert (data["id"], data["from"], data["to"]) == (copy.file_id, copy.sender, copy.to)
     assert data["in_reply_to"] == copy.in_reply_to
     assert data["kind"] in ("request", "response", "notify")
-    assert (data["phase"], data["round"], data["subject"]) == (message.scope, message.round, message.subject)
+    assert (data["phase"], data["round"]) == (message.scope or "no-task", message.round)
+    assert data["subject"] == (message.subject or message.kind)
     assert data["expects_reply"] is message.expects_reply
     assert datetime.fromisoformat(data["created_at"]) == message.created_at
     assert data["covey"]["id"] == message.id
@@ -113,11 +114,19 @@ def test_a_mark_of_byte_order_is_no_reason_to_refuse_a_file() -> None:
 
 
 def test_words_of_others_are_kept_and_mean_nothing() -> None:
-    odd = dialogue(kind="shout", phase="a/b", subject="Not Kebab", to="somebody-else", round=-1, created_at="yesterday")
+    odd = dialogue(
+        kind="shout", phase="two\nlines", subject="\u202eback", to="somebody-else", round=-1, created_at="yesterday"
+    )
     read = paper(as_file(odd), "np-executor")
     assert (read.kind, read.scope, read.subject, read.round) == (Kind.REQUEST, None, None, None)
     assert read.created_at is None
-    assert read.metadata == {"kind": "shout", "phase": "a/b", "subject": "Not Kebab", "to": "somebody-else"}
+    assert read.metadata == {"kind": "shout", "phase": "two\nlines", "subject": "\u202eback", "to": "somebody-else"}
+
+
+@pytest.mark.parametrize("name", ["a/b", "Not Kebab", ".hidden", "Übersicht 7"])
+def test_a_phase_and_a_subject_in_the_form_of_others_are_kept(name: str) -> None:
+    read = paper(as_file(dialogue(phase=name, subject=name)), "np-executor")
+    assert (read.scope, read.subject) == (name, name)
 
 
 def test_a_response_to_nothing_is_told() -> None:
@@ -157,13 +166,18 @@ def test_a_line_of_the_manifest_says_what_became_of_which_file() -> None:
         "from": "a",
         "to": "b",
         "phase": "s",
+        "task_id": "s",
+        "round": message.round,
         "kind": "request",
         "subject": "style",
+        "in_reply_to": None,
+        "expects_reply": message.expects_reply,
+        "created_at": "2026-01-01T00:00:00.000000+00:00",
         "at": "2026-01-01T00:00:00.000000+00:00",
         "position": 7,
     }
     swept = json.loads(swept_line(Scope("s"), 3, START, 8))
-    assert (swept["event"], swept["phase"], swept["moved"]) == ("task-swept", "s", 3)
+    assert (swept["event"], swept["phase"], swept["task_id"], swept["moved"]) == ("task-swept", "s", "s", 3)
 
 
 @given(st.binary() | json_values.map(as_file))

@@ -20,7 +20,7 @@ from covey.core.layout_ids import (
     recipient_of,
 )
 from covey.core.message import Kind
-from covey.core.names import RESERVED, AgentName, parse_agent_name
+from covey.core.names import AgentName, is_reserved, parse_agent_name
 from tests.core.strategies import agent_names, message_ids
 
 any_text = st.text(st.characters(), max_size=30)
@@ -78,12 +78,12 @@ def test_the_moment_of_a_foreign_message_is_in_its_id_its_time_or_its_name(
 def test_every_foreign_name_stands_for_an_agent(name: str) -> None:
     agent = parse_agent_name(agent_of(name))
     assert agent in (name, alias_of(name))
-    assert agent not in RESERVED
+    assert not is_reserved(agent)
 
 
 @given(agent_names)
 def test_a_name_of_ours_stays_as_it_is(name: AgentName) -> None:
-    assert agent_of(name) == recipient_of(name) == name or name in RESERVED
+    assert agent_of(name) == recipient_of(name) == name or is_reserved(name)
 
 
 def test_the_operator_can_be_written_to_and_nobody_is_believed_to_write_as_one() -> None:

@@ -15,7 +15,8 @@ from covey.core.layout import Layout
 from covey.core.layout_ids import agent_of, alias_of
 from covey.core.layout_incoming import incoming
 from covey.core.layouts import paper
-from covey.core.message import Kind, Message, TaskRef
+from covey.core.marks import Marks
+from covey.core.message import Callback, Kind, Message, TaskRef
 from covey.core.names import AgentName
 from covey.core.parts import DataPart, TextPart
 from covey.core.wire import decode, encode
@@ -44,7 +45,7 @@ def test_whatever_can_be_read_can_be_accepted(file: tuple[Layout, bytes], answer
             raise AssertionError("read, and not accepted") from error
         assert decode(encode(message)) == message
         assert message.trace[-1:] == (sender.agent,) or answered is not None
-        assert message.metadata["foreign_id"] == read.id
+        assert message.marks == Marks(foreign_id=read.id, foreign_task=read.task_id)
         assert 0 <= message.hops_left <= 2
         assert message.created_at <= START
 
@@ -54,7 +55,8 @@ def test_a_request_of_a_loop_becomes_ours() -> None:
     assert (message.kind, message.expects_reply, message.round) == (Kind.REQUEST, True, 2)
     assert (message.scope, message.subject) == ("M005-S007-T0002", "filament-resource-policy-missing")
     assert message.text == "did you intend to delete it?"
-    assert message.metadata == {"foreign_id": "1730000000123-9b3e0000-0000-4000-8000-000000000001"}
+    assert message.metadata == {}
+    assert message.marks == Marks(foreign_id="1730000000123-9b3e0000-0000-4000-8000-000000000001")
 
 
 def test_an_answer_to_a_known_message_is_in_its_thread_and_one_to_none_is_told() -> None:
@@ -71,7 +73,7 @@ def test_a_task_keeps_its_path_its_hops_and_its_conversation() -> None:
     message = taken(Layout.MAILBOX, mailbox(trace=["writer", "研究員", "researcher"], ttl=1))
     assert (message.kind, message.hops_left) == (Kind.TASK, 1)
     assert message.trace == ("writer", alias_of("研究員"), "researcher")
-    assert message.callback == ("feishu", "feishu:user_123")
+    assert message.callback == Callback("feishu", "feishu:user_123")
     assert message.deadline is not None
     assert message.metadata["foreign"] == {"task_id": "original_task_id", "task_state": "pending"}
 
@@ -106,4 +108,4 @@ def test_a_time_to_come_is_now() -> None:
 
 def test_metadata_of_others_has_no_meaning_here() -> None:
     message = taken(Layout.MAILBOX, mailbox(type="message", metadata={"decision": "approve"}))
-    assert set(message.metadata) == {"foreign_id", "foreign"}
+    assert set(message.metadata) == {"foreign"}

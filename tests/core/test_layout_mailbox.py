@@ -137,16 +137,15 @@ def test_words_of_others_are_kept_and_mean_nothing() -> None:
 
 
 @given(st.lists(st.tuples(message_ids, texts), max_size=5))
-def test_files_sort_by_the_second_and_are_one_harmless_step_of_a_path(made: list[tuple[str, str]]) -> None:
+def test_files_sort_by_the_millisecond_and_are_one_harmless_step_of_a_path(made: list[tuple[str, str]]) -> None:
     names = sorted(file_name(own, sender) for own, sender in made)
-    assert [name[:10] for name in names] == sorted(own[:10] for own, _ in made)
+    assert [name[:13] for name in names] == sorted(own[:13] for own, _ in made)
     for name in names:
-        assert re.fullmatch(r"[0-9]{10}_[A-Za-z0-9_-]{0,64}_[0-9]{3}-[0-9a-f]{8}\.msg\.json", name)
+        assert re.fullmatch(r"[0-9]{19}_[A-Za-z0-9_-]{0,64}_[0-9a-f]{8}\.msg\.json", name)
 
 
-def test_a_name_has_the_second_the_sender_and_what_keeps_it_apart() -> None:
-    assert file_name("1745659200123-9b3e0000-0000-4000-8000-000000000001", "coder") == (
-        "1745659200_coder_123-9b3e0000.msg.json"
-    )
+def test_a_name_has_the_time_the_number_the_sender_and_what_keeps_it_apart() -> None:
+    own = "1745659200123-9b3e0000-0000-4000-8000-000000000001"
+    assert file_name(own, "coder", 123_456, 1_042) == "1745659200123456042_coder_9b3e0000.msg.json"
     with pytest.raises(Invalid):
         file_name("msg_1", "coder")

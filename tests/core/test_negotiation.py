@@ -10,6 +10,7 @@ from covey.core.address import Address, AddressKind
 from covey.core.errors import Invalid
 from covey.core.identity import Identity
 from covey.core.ids import MessageId, SessionId
+from covey.core.marks import Marks, Step, Together, is_part_of, pair_of
 from covey.core.message import Kind, Message
 from covey.core.names import AgentName
 from covey.core.negotiation import (
@@ -17,10 +18,7 @@ from covey.core.negotiation import (
     REST,
     Ending,
     Negotiation,
-    Step,
     is_skip,
-    marked,
-    pair_subject,
     parse_rounds,
     read_negotiation,
 )
@@ -29,7 +27,8 @@ from covey.core.parts import TextPart
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 A = Identity(AgentName("a"), SessionId("00000000-0000-4000-8000-00000000000a"))
 B = Identity(AgentName("b"), SessionId("00000000-0000-4000-8000-00000000000b"))
-SUBJECT = pair_subject(A, B)
+C = Identity(AgentName("c"), SessionId("00000000-0000-4000-8000-00000000000c"))
+BEGUN = Marks(pair_of(Together.TALK, A, B), B.agent, Step.ROUND)
 
 
 def message(number: int, sender: Identity, text: str, answers: int | None = None, **more: object) -> Message:
@@ -38,19 +37,18 @@ def message(number: int, sender: Identity, text: str, answers: int | None = None
         MessageId(f"m{number}"),
         kind,
         sender,
-        (),
+        (Address(AddressKind.AGENT, A.agent if sender == B else B.agent),),
         (TextPart(text),),
         NOW + timedelta(seconds=number),
         MessageId("m0"),
         MessageId("m0"),
-        subject=SUBJECT,
         in_reply_to=None if answers is None else MessageId(f"m{answers}"),
     )
     return made._replace(**more)
 
 
 def ask(number: int, count: int, sender: Identity = A, answers: int | None = None) -> Message:
-    return message(number, sender, f"question {number}", answers, expects_reply=True, round=count)
+    return message(number, sender, f"question {number}", answers, expects_reply=True, round=count, marks=BEGUN)
 
 
 def reply(number: int, answers: int, count: int, text: str = "fine", sender: Identity = B) -> Message:
@@ -85,7 +83,7 @@ def test_a_question_back_is_owed_by_the_asker_and_its_answer_ends_no_round() -> 
 def test_either_side_ends_it_and_only_the_whole_message_is_the_token() -> None:
     assert read(ask(0, 1), reply(1, 0, 1, f" {REPLY_SKIP}\n")).ending is Ending.SKIPPED
     assert read(ask(0, 1), reply(1, 0, 1, f"{REPLY_SKIP}!")).ending is None
-    end = message(2, A, REPLY_SKIP, 1, kind=Kind.NOTIFY, metadata=marked(Step.END))
+    end = message(2, A, REPLY_SKIP, 1, kind=Kind.NOTIFY, marks=Marks(step=Step.END))
     ended = read(ask(0, 1), reply(1, 0, 1), end)
     assert (ended.ending, ended.open) == (Ending.SKIPPED, ())
     assert not is_skip("reply_skip")
@@ -109,14 +107,36 @@ def test_the_answer_to_the_last_round_ends_it(limit: int, count: int) -> None:
 def test_a_thread_without_a_round_is_none_and_odd_marks_are_nothing() -> None:
     assert read_negotiation([reply(0, 9, 1)], 5) is None
     assert read_negotiation([], 5) is None
-    odd = message(1, A, "x", 0, kind=Kind.NOTIFY, metadata={"negotiation": {"step": "end"}})
+    odd = message(1, A, REPLY_SKIP, 0, kind=Kind.NOTIFY, metadata={"negotiation": "end", "step": "end"})
     assert read(ask(0, 1), odd).ending is None
 
 
-def test_two_sessions_are_found_from_either_side_and_others_are_not() -> None:
-    assert pair_subject(A, B) == pair_subject(B, A)
-    assert pair_subject(A, B) != pair_subject(A, Identity(AgentName("c")))
-    assert pair_subject(A, B, "work") != pair_subject(A, B)
+@pytest.mark.parametrize("text", ["fine", REPLY_SKIP])
+def test_what_a_stranger_says_in_the_thread_is_no_part_of_it(text: str) -> None:
+    before = read(ask(0, 1))
+    to_asker = (Address(AddressKind.AGENT, A.agent),)
+    answer = reply(1, 0, 100, text, C)._replace(to=to_asker)
+    question = message(2, C, text, 0, expects_reply=True, round=1)._replace(to=to_asker)
+    for said in (answer, question, answer._replace(sender=Identity(A.agent)), answer._replace(kind=Kind.NOTIFY)):
+        assert read(ask(0, 1), said) == before
+
+
+def test_an_answer_that_goes_only_to_others_ends_nothing() -> None:
+    aside = reply(1, 0, 1, REPLY_SKIP)._replace(to=(Address(AddressKind.AGENT, C.agent),))
+    assert read(ask(0, 1), aside) == read(ask(0, 1))
+
+
+def test_the_number_of_a_round_is_the_spaces_and_not_the_answers() -> None:
+    assert read(ask(0, 1), reply(1, 0, 100), limit=5).ending is None
+
+
+def test_a_pair_is_found_from_either_side_and_no_two_pairs_are_the_same() -> None:
+    talk = pair_of(Together.TALK, A, B)
+    assert talk == pair_of(Together.TALK, B, A)
+    others = {pair_of(what, one, other) for what in Together for one, other in ((A, C), (B, C), (A, Identity(B.agent)))}
+    assert talk not in others
+    assert len(others) == 6
+    assert [is_part_of(talk, one) for one in (A, B, C, Identity(A.agent))] == [True, True, False, False]
 
 
 @pytest.mark.parametrize("wrong", [0, -1, 101, True, "5", 2.0, None])
@@ -130,7 +150,8 @@ def test_somebody_who_speaks_for_the_agent_of_the_session_from_a_shell_is_the_ot
     shell = Identity(B.agent)
     first = ask(0, 1, shell)._replace(to=(Address(AddressKind.SESSION, str(B.session)),))
     assert (read(first).owed_by(B), read(first).owed_by(shell)) == (first, None)
-    answered = read(first, reply(1, 0, 1))
+    back = (Address(AddressKind.AGENT, shell.agent),)
+    answered = read(first, reply(1, 0, 1)._replace(to=back))
     assert (answered.asked_by(shell), answered.asked_by(B)) == (first.id, None)
-    question = message(1, B, "which?", 0, expects_reply=True, round=1)
+    question = message(1, B, "which?", 0, expects_reply=True, round=1, to=back)
     assert read(first, question).owed_by(shell) == question

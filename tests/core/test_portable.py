@@ -17,6 +17,7 @@ from covey.core.delivery import Delivery, DeliveryState
 from covey.core.errors import CoveyError
 from covey.core.event import Action, Event
 from covey.core.evidence import EvidenceGrade
+from covey.core.extent import Extent, confirmed
 from covey.core.ids import delivery_id, delivery_message, parked_inbox, session_inbox, ticket_id
 from covey.core.message import Kind
 from covey.core.offer import Offer, Presentation
@@ -79,6 +80,7 @@ cards = st.builds(
     max_children=st.integers(0, 9),
     allow_spawn=st.just(("*",)) | names,
     channel=st.booleans(),
+    wire_name=st.none() | st.just("kate.v2"),
 )
 agents = st.builds(NumberedAgent, st.builds(Agent, agent_names, cards, instants, st.none() | texts), numbers)
 sessions = st.builds(
@@ -109,6 +111,8 @@ def _post(post: Post) -> Post:
     return post._replace(message_id=delivery_message(post.id))
 
 
+extents = st.tuples(numbers, numbers, numbers).map(lambda ends: Extent(*sorted(ends)))
+seen = st.tuples(extents, st.sampled_from(EvidenceGrade)).map(lambda shown: confirmed(None, *shown))
 deliveries = st.builds(
     Delivery,
     id=delivery_ids,
@@ -130,6 +134,7 @@ deliveries = st.builds(
     grade=st.none() | st.sampled_from(EvidenceGrade),
     reason=st.none() | texts,
     archived_at=st.none() | instants,
+    seen=st.none() | seen,
 ).map(_delivery)
 tickets = st.builds(
     Ticket,
@@ -199,6 +204,7 @@ offers = st.builds(
     ended_at=st.none() | instants,
     end_reason=st.none() | texts,
     lease=spans,
+    extents=st.lists(extents, max_size=3).map(tuple),
 )
 events = st.builds(
     Event,

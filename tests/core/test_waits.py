@@ -1,14 +1,17 @@
 """The wait-for graph: a walk finds the circle that one more wait would close, and only that."""
 
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
+from math import nan
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from covey.core.errors import Invalid
 from covey.core.ids import MessageId, TicketId
 from covey.core.names import AgentName
-from covey.core.waits import Edge, Walk, circles
+from covey.core.waits import LONGEST_WAIT, Edge, Walk, circles, end_of_wait
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 names = st.sampled_from([AgentName(name) for name in "abcdefgh"])
@@ -78,3 +81,13 @@ def test_a_long_chain_is_no_circle_and_takes_no_recursion() -> None:
     chain = [edge(f"a{n}", f"a{n + 1}") for n in range(20_000)]
     assert not circles(chain)
     assert len(circles([*chain, edge("a20000", "a0")])) == 20_001
+
+
+@given(st.floats(allow_nan=False))
+def test_a_wait_of_any_number_of_seconds_ends_between_now_and_the_longest_wait(seconds: float) -> None:
+    assert NOW <= end_of_wait(NOW, seconds) <= NOW + timedelta(seconds=LONGEST_WAIT)
+
+
+def test_a_wait_of_seconds_that_are_not_a_number_is_invalid() -> None:
+    with pytest.raises(Invalid):
+        end_of_wait(NOW, nan)

@@ -76,10 +76,10 @@ def test_no_setting_is_written_that_the_page_does_not_know() -> None:
         for path in (SOURCES / "services").glob("*.py")
         for name in re.findall(r"settings\.put\(([A-Za-z_]+)", path.read_text(encoding="utf-8"))
     }
-    switches = {"setting"}  # of the policies
+    switches = {"setting", "SUBJECTS_ARE_CATEGORIES"}  # of the policies, and of a layout
     channels = {"setting_of", "private_setting_of"}
     bookkeeping = {"NEXT_AUTOMATIC_NAME", "_PREFIX", "name"}  # how far an import got, and what it brings along
-    assert written == {"STORM_LIMITS", "PAUSED", "ROUNDS_SETTING"} | switches | channels | bookkeeping
+    assert written == {"STORM_LIMITS", "STOPPED", "PAUSED", "ROUNDS_SETTING"} | switches | channels | bookkeeping
 
 
 def test_every_store_and_every_option_of_one_is_there() -> None:

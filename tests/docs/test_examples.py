@@ -65,7 +65,9 @@ def test_an_example_runs_to_its_end_and_leaves_nothing(name: str, tmp_path: Path
 
 
 def test_a_process_that_is_left_would_be_found(tmp_path: Path) -> None:
-    with Folder(tmp_path).start("watch", "--store", f"sqlite:{tmp_path}/covey.db") as left:
+    store = ("--store", f"sqlite:{tmp_path}/covey.db")
+    assert Folder(tmp_path).covey("init", *store).code == 0
+    with Folder(tmp_path).start("watch", *store) as left:
         left.line("err")  # it has begun, and is not about to become another program
         assert len(marked("HOME", str(tmp_path))) == 1
 

@@ -31,6 +31,7 @@ def test_every_kind_of_record_is_in_the_reference_in_its_order() -> None:
 
 def test_the_first_line_is_as_the_reference_shows_it(tmp_path: Path) -> None:
     (shown,) = re.findall(r"^\{\"format\".*$", REFERENCE, re.MULTILINE)
+    assert Folder(tmp_path).covey("init").code == 0
     first = json.loads(Folder(tmp_path).covey("export").out.splitlines()[0])
     assert list(json.loads(shown)) == list(first)
     assert (first["format"], first["version"]) == (FORMAT, VERSION)

@@ -59,6 +59,8 @@ def run(folder: LoopFolder, options: argparse.Namespace) -> Any:
             return {"messages_swept": folder.sweep(options.what)}
         case "watch":
             return watch(folder.root, ("inbox/*/*.json", "archive/*.json", "archive/by-task/*/*.json"))
+        case "archive-each":
+            return archive_each(folder)
         case "answer":
             return answer(folder, options.what)
         case _:
@@ -77,6 +79,21 @@ def answer(folder: LoopFolder, agent: str) -> list[str]:
                 answered.append(message["id"])
             folder.archive(message["id"])
     return answered
+
+
+def archive_each(folder: LoopFolder) -> int:
+    """Archive each message whose id comes as a line; say whether that was done, or by whom else."""
+    count = 0
+    print("ready", flush=True)
+    for line in sys.stdin:
+        count += 1
+        try:
+            folder.archive(line.strip())
+        except LoopError as error:
+            print(error.code, flush=True)
+        else:
+            print("archived", flush=True)
+    return count
 
 
 def busy(folder: LoopFolder, name: str) -> Any:

@@ -54,7 +54,7 @@ class LoopFolder:
             "phase": phase,
             "round": number,
             "kind": kind,
-            "subject": subject,
+            "subject": subject or "style",
             "body": body,
             "expects_reply": expects_reply,
             "in_reply_to": in_reply_to,
@@ -62,8 +62,9 @@ class LoopFolder:
         }
         folder = self.root / "inbox" / to
         folder.mkdir(parents=True, exist_ok=True)
-        _write(folder / f"{message['id']}.json", message)
-        self._log({"event": "sent", "id": message["id"], "from": sender, "to": to, "phase": phase})
+        with self._locked():
+            _write(folder / f"{message['id']}.json", message)
+            self._log({"event": "sent", "id": message["id"], "from": sender, "to": to, "phase": phase})
         return message
 
     def inbox(self, agent: str, task: str | None = None, kind: str | None = None) -> list[Message]:
@@ -71,6 +72,10 @@ class LoopFolder:
         return [m for m in found if task in (None, m["phase"]) and kind in (None, m["kind"])]
 
     def archive(self, message_id: str) -> Message:
+        with self._locked():
+            return self._archive(message_id)
+
+    def _archive(self, message_id: str) -> Message:
         (path,) = list(self.root.glob(f"inbox/*/{message_id}.json")) or [None]
         if path is None:
             known = self._is_archived(message_id)
@@ -114,6 +119,10 @@ class LoopFolder:
     def sweep(self, task: str) -> int:
         target = self.archive_folder / "by-task" / task
         target.mkdir(parents=True, exist_ok=True)
+        with self._locked():
+            return self._sweep(task, target)
+
+    def _sweep(self, task: str, target: Path) -> int:
         moved = 0
         for path in [*self.root.glob("inbox/*/*.json"), *self.archive_folder.glob("*.json")]:
             message = _read(path)
@@ -128,7 +137,7 @@ class LoopFolder:
     def _in(self, *folders: Path) -> Iterable[Message]:
         for folder in folders:
             for path in sorted(folder.glob("*.json")):
-                if (message := _read(path)) is not None:
+                if (message := _read(path)) is not None and _is_whole(message):
                     yield message
 
     def _answers(self, message_id: str) -> list[Message]:
@@ -139,7 +148,7 @@ class LoopFolder:
 
     def _log(self, event: dict[str, Any]) -> None:
         line = json.dumps({**event, "ts": datetime.now(UTC).isoformat()})
-        with self._locked(), self.manifest.open("a") as manifest:
+        with self.manifest.open("a") as manifest:
             manifest.write(line + "\n")
 
     @contextmanager
@@ -192,6 +201,12 @@ def _write(path: Path, message: Message) -> None:
     unfinished = path.with_name(f"{path.name}.tmp-{os.getpid()}")
     unfinished.write_text(json.dumps(message, indent=2))
     unfinished.rename(path)
+
+
+def _is_whole(message: Message) -> bool:
+    """Tell whether a message has what a loop's schema wants; others are not seen."""
+    texts = ("id", "from", "to", "phase", "kind", "subject", "created_at")
+    return all(isinstance(message.get(name), str) and message[name] for name in texts)
 
 
 def _read(path: Path) -> Message | None:

@@ -128,8 +128,9 @@ def test_a_command_over_a_secure_connection_says_nothing_but_what_it_is_asked(tm
     files = tls_files(tmp_path / "tls")
     with one_node(tmp_path / "server", files.server()) as server:
         url = f"tls://{server.address}/team?tls_ca={files.ca}&cache={tmp_path / 'cache'}"
-        words = [sys.executable, "-m", "covey", "--store", url, "agents"]
-        done = subprocess.run(words, capture_output=True, text=True, timeout=30, check=True)
+        words = [sys.executable, "-m", "covey", "--store", url]
+        subprocess.run([*words, "init"], capture_output=True, timeout=30, check=True)
+        done = subprocess.run([*words, "agents"], capture_output=True, text=True, timeout=30, check=True)
     assert "Nobody is known here" in done.stdout
     assert done.stderr == ""
 

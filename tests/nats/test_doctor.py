@@ -136,7 +136,7 @@ async def test_a_change_of_copies_that_came_to_no_end_is_begun_again(
 
     with three_nodes(tmp_path / "server") as cluster:
         url = f"{cluster.url}/team?cache={tmp_path / 'cache'}"
-        assert "error" not in Patient(f"{url}&replicas=1", capsys).covey("agents")
+        assert "error" not in Patient(f"{url}&replicas=1", capsys).covey("init")
         wide = Patient(f"{url}&replicas=3", capsys)
         with monkeypatch.context() as patch:
             patch.setattr(streams, "ask", cut_off)
@@ -166,7 +166,7 @@ def until_found(patient: Patient, wanted: Sequence[str]) -> None:
 
 def test_more_copies_than_servers_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with one_node(tmp_path / "server") as server:
-        Patient(place(server, tmp_path), capsys).covey("agents")
+        Patient(place(server, tmp_path), capsys).covey("init")
         refused = Patient(place(server, tmp_path, "&replicas=3"), capsys).covey("agents")
     assert refused["error"]["code"] == "invalid"
     assert "too few servers" in refused["error"]["message"]

@@ -293,7 +293,7 @@ async def test_with_permissions_the_operator_runs_the_bridge_and_agents_do_not(t
             environ = {"COVEY_NATS_NKEY": str(keys / f"{who}.nk"), "XDG_CACHE_HOME": str(tmp_path / who)}
             return folder.covey("--store", f"nats://{server.address}/team", *words, **environ)
 
-        assert covey("operator", "agents").code == DONE
+        assert covey("operator", "init").code == DONE
         assert covey("operator", "nats", "bridge", "--once").code == DONE
         joined = covey("coder", "join", "coder", "--json")
         assert joined.code == DONE, joined.err

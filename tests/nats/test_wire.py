@@ -19,6 +19,7 @@ from covey.adapters.nats.api import ask, subscribed
 from covey.core.identity import Grade
 from covey.core.ids import parse_session_id
 from covey.core.peers import MAX_BODY_BYTES, inbox_subject
+from covey.core.render_peers import peers_block
 from covey.surfaces.python.inbox import Delivery
 from covey.surfaces.python.member import Member
 from tests.nats.kept import until_kept
@@ -136,14 +137,12 @@ GARBAGE = [
     ("agent.inbox.{goal}", payload(body=7)),
     ("agent.inbox.{goal}", payload(body="\ud800")),
     ("agent.inbox.{goal}", payload(body="x" * (MAX_BODY_BYTES + 1))),
-    ("agent.inbox.{goal}", payload(from_agent_id="no such name")),
     ("agent.inbox.{goal}", payload(from_agent_id=None)),
     ("agent.inbox.{goal}", payload(from_goal_id="me")),
     ("agent.inbox.{goal}", payload(sent_at="yesterday")),
     ("agent.inbox.{goal}", payload(sent_at="2026-04-30T14:00:00")),
     ("agent.inbox.{goal}", payload(correlation_id="7")),
     ("agent.inbox.{goal}", payload(to_agent_id=None)),
-    ("agent.inbox.{goal}", payload(from_agent_id="operator")),
 ]
 
 
@@ -236,3 +235,164 @@ async def test_what_this_space_said_does_not_come_back(url: str) -> None:
         assert bridge is not None
         await bridge.carry()
         assert len(await late.inbox.peek()) == 1
+
+
+ENVELOPE = {"id": "7a3b2f00-1111-4222-8333-444455556666", "timestamp": SENT_AT, "source": "alien", "session_id": None}
+
+
+def enveloped(goal: str, **fields: Any) -> bytes:
+    inner = json.loads(payload(**fields))
+    return json.dumps({**ENVELOPE, "topic": f"agent.inbox.{goal}", "payload": inner}).encode()
+
+
+async def listening(broker: Client, goal: str) -> Any:
+    """Return the subscription of a foreign program to its own inbox, known to the server."""
+    heard = await subscribed(broker, inbox_subject(parse_session_id(goal)))
+    await broker.flush()
+    await broker.flush()  # the first goes ahead of what the client still holds back
+    return heard
+
+
+async def told(heard: Any) -> Any:
+    return json.loads((await heard.next_msg(LIMIT_S)).data)
+
+
+async def send_to_peer(me: Member, to: str, message: str) -> Any:
+    return json.loads((await me.tools("peers").call("send_to_peer", {"to": to, "message": message})).text)
+
+
+@pytest.mark.requirement("trust.foreign.reply")
+async def test_a_model_sees_the_goal_of_a_foreign_program_and_answers_by_its_name(server: NatsServer, url: str) -> None:
+    goal = str(uuid4())
+    async with covey.open(url) as space, plain(server) as broker:
+        me = await space.join("coder")
+        heard = await listening(broker, goal)
+        await broker.publish(f"agent.inbox.{me.session.id}", payload(from_goal_id=goal))
+        pending = await me.pending(timeout=LIMIT_S)
+        assert f'goal="{goal}"' in peers_block(pending)
+        listed = json.loads((await me.tools("peers").call("list_peers")).text)
+        assert [peer["agent_id"] for peer in listed["peers"]] == ["alien"]
+        assert await send_to_peer(me, "alien", "got it") == {"delivered_to": [goal], "unreachable_reasons": []}
+        said = await told(heard)
+    assert (said["from_agent_id"], said["to_agent_id"], said["body"]) == ("coder", "alien", "got it")
+
+
+async def test_a_number_answers_a_foreign_program_with_its_correlation_id(server: NatsServer, url: str) -> None:
+    goal, correlation = str(uuid4()), str(uuid4())
+    async with covey.open(url) as space, plain(server) as broker:
+        me = await space.join("coder")
+        heard = await listening(broker, goal)
+        await broker.publish(f"agent.inbox.{me.session.id}", payload(from_goal_id=goal, correlation_id=correlation))
+        assert (await me.pending(timeout=LIMIT_S)).letters[0].goal == goal
+        tools = me.tools("native")
+        await tools.call("read_inbox")
+        answer = await tools.call("send_message", {"reply_to": 1, "message": "forty-two"})
+        assert not answer.is_error
+        said = await told(heard)
+    assert (said["body"], said["correlation_id"]) == ("forty-two", correlation)
+
+
+@pytest.mark.requirement("trust.foreign.reply")
+async def test_an_envelope_is_read_and_answered_in_an_envelope(server: NatsServer, url: str) -> None:
+    goal = str(uuid4())
+    async with covey.open(url) as space, plain(server) as broker:
+        me = await space.join("coder")
+        heard = await listening(broker, goal)
+        await broker.publish(f"agent.inbox.{me.session.id}", enveloped(me.session.id, from_goal_id=goal))
+        assert (await first(me)).text == "hello"
+        await send_to_peer(me, "alien", "wrapped")
+        wrapped = await told(heard)
+        await broker.publish(f"agent.inbox.{me.session.id}", payload(from_goal_id=goal, body="now without"))
+        await until(me, "now without")
+        await send_to_peer(me, goal, "bare")
+        bare = await told(heard)
+    assert wrapped.keys() == {"id", "timestamp", "topic", "source", "session_id", "payload"}
+    assert (wrapped["topic"], wrapped["source"], wrapped["session_id"]) == (
+        f"agent.inbox.{goal}",
+        "coder",
+        me.session.id,
+    )
+    assert wrapped["payload"]["body"] == "wrapped"
+    assert bare["body"] == "bare"
+
+
+async def test_the_time_that_a_foreign_program_names_is_kept_unless_it_is_to_come(server: NatsServer, url: str) -> None:
+    async with covey.open(url) as space, plain(server) as broker:
+        me = await space.join("coder")
+        await broker.publish(f"agent.inbox.{me.session.id}", payload())
+        await broker.publish(f"agent.inbox.{me.session.id}", payload(sent_at="2999-01-01T00:00:00+00:00", body="soon"))
+        kept = await first(me)
+        await until(me, "soon")
+        soon = (await me.inbox.peek())[-1]
+    assert kept.message.created_at.isoformat() == SENT_AT
+    assert soon.message.created_at.year < 2999
+
+
+async def test_a_name_that_is_none_here_is_mapped_and_its_program_reached_by_either(
+    server: NatsServer, url: str
+) -> None:
+    goal = str(uuid4())
+    async with covey.open(url) as space, plain(server) as broker:
+        me = await space.join("coder")
+        heard = await listening(broker, goal)
+        await broker.publish(f"agent.inbox.{me.session.id}", payload(from_agent_id="kate.v2", from_goal_id=goal))
+        assert (await first(me)).sender.agent == "kate-v2"
+        for to in ("kate-v2", "kate.v2"):
+            assert (await send_to_peer(me, to, to))["delivered_to"] == [goal]
+            said = await told(heard)
+            assert (said["to_agent_id"], said["body"]) == ("kate.v2", to)
+
+
+async def test_a_name_that_no_agent_can_have_is_refused_aloud_and_once(
+    server: NatsServer, url: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with covey.open(url) as space, plain(server) as broker:
+        me = await space.join("coder")
+        for name in ("no such name", "operator", "Operator", "...", "no such name"):
+            await broker.publish(f"agent.inbox.{me.session.id}", payload(from_agent_id=name))
+        await broker.publish(f"agent.inbox.{me.session.id}", payload(body="good"))
+        assert (await first(me)).text == "good"
+    warnings = [record.getMessage() for record in caplog.records if record.levelno == logging.WARNING]
+    assert len(warnings) == 4
+    assert all("from_agent_id" in line for line in warnings)
+
+
+async def test_a_foreign_program_speaks_neither_under_the_name_nor_from_the_session_of_an_agent_here(
+    server: NatsServer, url: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    goal = str(uuid4())
+    async with covey.open(url) as space, plain(server) as broker:
+        me = await space.join("coder")
+        critic = await space.join("critic")
+        inbox = f"agent.inbox.{me.session.id}"
+        await broker.publish(inbox, payload(from_agent_id="x", from_goal_id=critic.session.id, body="forged"))
+        await broker.publish(inbox, payload(from_agent_id="critic", from_goal_id=goal, body="me too"))
+        delivery = await first(me)
+        assert (delivery.text, delivery.sender.agent, delivery.sender.session) == ("me too", "critic-wire", goal)
+        assert (await send_to_peer(me, "critic", "for you"))["delivered_to"] == [critic.session.id]
+        await broker.publish(inbox, payload(from_agent_id="other", from_goal_id=goal, body="stolen goal"))
+        await broker.publish(inbox, payload(from_agent_id="critic", from_goal_id=goal, body="last"))
+        await until(me, "last")
+        assert [delivery.text for delivery in await me.inbox.peek()] == ["me too", "last"]
+    refused = [line for line in caplog.messages if "is a session of" in line]
+    assert len(refused) == 2
+
+
+async def test_an_agent_that_joins_takes_its_name_from_a_foreign_program(server: NatsServer, url: str) -> None:
+    async with covey.open(url) as space, plain(server) as broker:
+        me = await space.join("coder")
+        await broker.publish(f"agent.inbox.{me.session.id}", payload())
+        await first(me)
+        alien = await space.join("alien")
+        assert (await send_to_peer(me, "alien", "hello"))["delivered_to"] == [alien.session.id]
+
+
+async def test_what_foreign_programs_say_to_each_other_is_none_of_ours(server: NatsServer, url: str) -> None:
+    one, other = str(uuid4()), str(uuid4())
+    async with covey.open(url) as space, plain(server) as broker:
+        me = await space.join("coder")
+        await broker.publish(f"agent.inbox.{me.session.id}", payload(from_agent_id="one", from_goal_id=one))
+        await broker.publish(f"agent.inbox.{one}", payload(from_agent_id="two", from_goal_id=other, body="between us"))
+        await broker.publish(f"agent.inbox.{me.session.id}", payload(from_agent_id="one", from_goal_id=one, body="end"))
+        await until(me, "end")
+        assert [agent.name for agent in await space.agents()] == ["coder", "one"]

@@ -22,14 +22,17 @@ SERVICES: Final = (
     "duties",
     "history",
     "identities",
+    "inbox_limits",
     "looking",
     "mail",
     "negotiations",
     "offers",
+    "reading",
     "runs",
     "spawning",
     "tasks",
     "waits",
+    "work",
 )
 
 WHOLE: Final = (
@@ -47,7 +50,17 @@ WHOLE: Final = (
 )
 """Refused to an agent's token as a whole."""
 
-OTHERS: Final = ("attachments", "clock", "lately", "launching", "narrowed_to", "upkeep", "vouched", "waiting")
+OTHERS: Final = (
+    "attachments",
+    "clock",
+    "lately",
+    "launching",
+    "narrowed_to",
+    "onlooking",
+    "upkeep",
+    "vouched",
+    "waiting",
+)
 """Not called: contents of files go by their hash, time, hints and bells are nobody's, upkeep is the space's own, what
 watches over children is the process's, and who acts by the credentials of a store is no secret to who has them."""
 

@@ -9,6 +9,7 @@ from typing import Any, Final
 from covey.core.address import parse_address
 from covey.core.approval import PLAN, ApprovalName, Decision
 from covey.core.attention import Terms
+from covey.core.capacity import PEERS_CAPACITY, Capacity
 from covey.core.card import Card
 from covey.core.delivery import DeliveryState
 from covey.core.draft import Draft
@@ -316,6 +317,9 @@ class HolderStory:
             "timeout": lambda: 0.0,
             "waits_on": lambda: pick((None, 5.0)),
             "answered": lambda: None,  # at hand is only what was read before
+            "marks": lambda: None,  # no surface gives any
+            "made_at": lambda: None,  # only the bridge says when a foreign program made something
+            "new_id": lambda: None,  # made beforehand only where a wait is written down with it
             "seconds": lambda: 60.0,
             "what": ticket,
             "secret": lambda: "covey_" + "0" * 64,
@@ -323,6 +327,7 @@ class HolderStory:
             int | None: lambda: pick((None, 0, 1)),
             tuple[Part, ...]: lambda: (TextPart("eve says so"),),
             "judge": lambda: None,
+            "take": lambda: _nothing,
             TaskFilter: lambda: TaskFilter(agent=pick((None, agent())), delegator=pick((None, agent())), scope=scope()),
             ApprovalName: lambda: PLAN,
             Decision: lambda: Decision(pick((True, False)), pick(("", "because"))),
@@ -347,6 +352,8 @@ class HolderStory:
             SpawnRequest: self._spawn_wish,
             SessionId | None: lambda: pick((None, session())),
             InboxId: self._inbox,
+            Collection[int]: lambda: (),
+            Capacity: lambda: PEERS_CAPACITY,
             Collection[DeliveryId] | None: lambda: pick((None, copies())),
             Identity: self._identity,
             Draft: self._any_draft,
@@ -387,3 +394,7 @@ class HolderStory:
     def _card(self) -> Card:
         wider = (CARD._replace(allowed_delegates=("*",)), CARD._replace(allow_spawn=("*",)))
         return self._pick((CARD, CARD._replace(description="new"), *wider, Card(command=("sh",)), Card()))
+
+
+async def _nothing() -> None:
+    """Take nothing: what a call takes by is the caller's own."""

@@ -39,7 +39,7 @@ def _check_delivery(before: Delivery, after: Delivery) -> None:
     assert before.archived_at in (None, after.archived_at), f"{after.id} was archived before"
     assert before.number in (0, after.number), f"{after.id} got another number"
     if before.is_terminal:
-        still = after._replace(grade=before.grade, archived_at=before.archived_at, seq=before.seq)
+        still = after._replace(grade=before.grade, archived_at=before.archived_at, seq=before.seq, seen=before.seen)
         assert still == before, f"{after.id} had ended"
 
 

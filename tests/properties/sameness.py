@@ -111,7 +111,7 @@ async def _listings(tx: Transaction) -> AsyncIterator[Sequence[object]]:
     yield list(await tx.runs.untold(3))
     yield list(await tx.runs.uncleared(3))
     for run in await tx.runs.find(RunFilter(has_ended=False), 3):
-        yield [await tx.runs.of_session(run.session), await tx.runs.alive(run.parent, run.parent_agent)]
+        yield [await tx.runs.of_session(run.session), await tx.runs.alive(run.parent_agent)]
         yield list(await tx.runs.children(run.parent)) if run.parent is not None else ()
         yield list(await tx.runs.find(RunFilter(agent=run.agent, parent_agent=run.parent_agent), 3))
     yield list(await tx.trees.stopped())

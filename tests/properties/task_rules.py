@@ -1,17 +1,18 @@
 """What holds of the tasks of a space at every moment: each move is told once, and no quota is exceeded."""
 
 from collections import Counter
+from datetime import datetime
 
 from covey.core.event import Action, Event
 from covey.core.identity import THE_SPACE
 from covey.core.ids import MessageId
 from covey.core.message import Kind, Message
 from covey.core.names import AgentName
-from covey.core.task import ACTIVE, FINISHED, Task, TaskMove
+from covey.core.task import ACTIVE, FINISHED, Task, TaskMove, task_at
 from tests.properties.sameness import Snapshot
 
 
-def check_tasks(before: Snapshot | None, after: Snapshot) -> None:
+def check_tasks(before: Snapshot | None, after: Snapshot, now: datetime) -> None:
     """Fail where a move was not told, something was told twice, or an agent got more than its quota."""
     updates: dict[MessageId, list[Message]] = {}
     for message in after.messages.values():
@@ -20,7 +21,7 @@ def check_tasks(before: Snapshot | None, after: Snapshot) -> None:
     for task in after.tasks.values():
         _check_told(task, updates.get(task.id, []), after)
     if before is not None:
-        _check_quotas(before, after)
+        _check_quotas(before, after, now)
 
 
 def _is_about_task(update: Message) -> bool:
@@ -55,12 +56,12 @@ def _is_stop(task: Task, event: Event) -> bool:
     return details["to"] in FINISHED and is_held and not is_by_worker
 
 
-def _check_quotas(before: Snapshot, after: Snapshot) -> None:
+def _check_quotas(before: Snapshot, after: Snapshot, now: datetime) -> None:
     """Where an agent has more than its quota, the quota was lowered: it has not got another one since."""
-    held, earlier = _held(after), _held(before)
+    held, earlier = _held(after, now), _held(before, now)
     for agent in after.agents:
         assert held[agent.name] <= max(agent.card.quota, earlier[agent.name]), f"{agent.name} is over its quota"
 
 
-def _held(space: Snapshot) -> Counter[AgentName]:
-    return Counter(task.agent for task in space.tasks.values() if task.is_held)
+def _held(space: Snapshot, now: datetime) -> Counter[AgentName]:
+    return Counter(task.agent for task in space.tasks.values() if task_at(task, now).is_held)

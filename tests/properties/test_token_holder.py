@@ -77,10 +77,12 @@ def test_a_holder_sees_the_tasks_that_it_handed_over_or_is_to_do_and_no_others()
             finish(tasks.view(task_id))
         with pytest.raises(TaskUnknown):
             finish(tasks.result(task_id, holder, 0))
-        with pytest.raises(NotYours):
+        with pytest.raises(TaskUnknown):
             finish(tasks.cancel(task_id, holder))
-        with pytest.raises(NotYours):
+        with pytest.raises(TaskUnknown):
             finish(story.narrow.duties.accept(task_id, holder))
+    with pytest.raises(NotYours):
+        finish(story.narrow.duties.accept(hers, holder))
     assert finish(story.narrow.duties.accept(to_do, holder)).state is TaskState.ACCEPTED
 
 

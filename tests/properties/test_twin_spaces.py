@@ -23,7 +23,7 @@ from tests.properties.twins import NotPossible, Twins
 # Hypothesis tells most of its stories again with small changes. Without them each is new, which finds more here.
 AVAILABLE_PROVIDERS["always-new"] = "hypothesis.internal.conjecture.providers.HypothesisProvider"
 
-EXAMPLES = int(os.environ.get("COVEY_STORIES", "100"))
+EXAMPLES = int(os.environ.get("COVEY_STORIES", "60"))
 STEPS = int(os.environ.get("COVEY_STORY_STEPS", "50"))
 # Making a story shorter that went wrong takes minutes: COVEY_SHRINK=1 with its seed asks for that.
 PHASES = (Phase.generate, Phase.shrink) if os.environ.get("COVEY_SHRINK") else (Phase.generate,)

@@ -75,7 +75,7 @@ class Twins(RuleBasedStateMachine):
         for world in self.worlds:
             found = finish(world.processes[0].services.audit.check())
             assert not found, "\n".join(str(disagreement) for disagreement in found)
-        check_tasks(self.before, memory)
+        check_tasks(self.before, memory, self.clock.now())
         if self.before is not None:
             check_progress(self.before, memory)
         self.before = memory

@@ -6,6 +6,7 @@ from typing import TypeVar
 
 from covey.adapters.memory import MemoryBlobs, MemoryLiveness, MemorySearch
 from covey.adapters.system.files import RootedFiles
+from covey.adapters.system.store_files import StoreFiles
 from covey.core.ids import Topic
 from covey.core.session import Holder
 from covey.ports.store import Store
@@ -64,7 +65,7 @@ class World:
             blobs=self.blobs,
             search=MemorySearch(store),
             liveness=self._machine,
-            files=RootedFiles(()),
+            files=RootedFiles((), StoreFiles()),
             clock=clock,
             ids=CountingIds(),
         )

@@ -38,6 +38,8 @@ NOT_A_NAME: Sequence[object] = (
 NOT_A_SCOPE: Sequence[object] = (
     *NOT_TEXT, "", " ", ".hidden", "..", "../up", "a/b", "nul\0", "line\n", "é", "a" * 129, SURROGATE,
 )  # fmt: skip
+NOT_A_KNOWN_SCOPE: Sequence[object] = (*NOT_TEXT, "", "nul\0", "line\n", "a" * 501, SURROGATE)
+"""What no scope can be, not even one that a foreign program made up."""
 NOT_JSON: Sequence[object] = (
     math.nan, math.inf, -math.inf, [1, [math.nan]], {"x": math.inf}, object(), {1, 2}, b"bytes", NAIVE, 10**5000,
     {("a", "b"): 1}, SURROGATE, [SURROGATE], {SURROGATE: 1}, _nested(500), _nested(100_000), _circular(),

@@ -43,7 +43,7 @@ def message(layout: Layout, sender: str, to: str, text: str, n: int, **fields: A
     at = f"2026-04-{n % 28 + 1:02}T{n // 3600 % 24:02}:{n // 60 % 60:02}:{n % 60:02}Z"
     made: dict[str, Any] = {"id": f"{1_745_659_200_000 + n}-x{n}", "from": sender, "to": to}
     if layout is Layout.DIALOGUE:
-        made |= {"phase": f"T{n % 5}", "round": 1, "kind": "notify", "subject": None, "body": text}
+        made |= {"phase": f"T{n % 5}", "round": 1, "kind": "notify", "subject": "style", "body": text}
         made |= {"expects_reply": False, "in_reply_to": None, "created_at": at}
     else:
         made |= {"id": f"msg_{n}_{sender}", "timestamp": at, "type": "message", "ttl": 3, "trace": [sender]}

@@ -127,6 +127,24 @@ async def polite(space: Space, name: str, peer: str, text: str) -> None:
     tell([sent, *notices])
 
 
+async def chat(space: Space, name: str, peer: str) -> None:
+    """Answer each message of a peer with a new one that names nothing, until one is refused or the space tells that
+    they were stopped. Tell how many were accepted."""
+    member = await space.join(name)
+    sent = 0
+    try:
+        while True:
+            await member.send(peer, f"step {sent}")
+            sent += 1
+            heard = await member.inbox.next(timeout=FOR_EVER)
+            if heard is None or heard.message.sender.agent == SPACE:
+                break
+    except covey.CoveyError as error:
+        if error.code != "exchange-storm":
+            raise
+    tell(sent)
+
+
 async def ask_on(space: Space, name: str, to: str) -> None:
     """Ask somebody, and wait for as long as it takes."""
     member = await space.join(name)
@@ -143,7 +161,7 @@ async def _who(space: Space, session_id: str, secret: str) -> Identity:
 Role = Callable[..., Awaitable[None]]
 ROLES: Mapping[str, Role] = {
     r.__name__: r
-    for r in (register, nameless, send, stay, adopt, ask, request, decide, archive, claim, polite, ask_on, agent)
+    for r in (register, nameless, send, stay, adopt, ask, request, decide, archive, claim, polite, chat, ask_on, agent)
 }
 
 

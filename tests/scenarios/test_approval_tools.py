@@ -124,6 +124,7 @@ async def test_a_model_decides_with_any_toolkit(
 ) -> None:
     coder, lead = await world.join("coder", "lead")
     request = await asked(coder)
+    await lead.offer("turn")
     answer = await use(lead, kit, tool, **arguments)
     assert not answer.is_error, answer
     approval = await coder.resume_approval(f"{request}@lead", timeout=0)

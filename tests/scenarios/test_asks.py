@@ -1,15 +1,21 @@
 """Asks: every way in which a question can end, each a value with its ticket."""
 
 import asyncio
+from collections.abc import Coroutine
 from datetime import timedelta
 
 import pytest
 
 from covey.adapters.memory import MemoryWakeups
+from covey.core.address import Address, AddressKind
 from covey.core.delivery import DeliveryState
+from covey.core.draft import Draft
 from covey.core.errors import Invalid, NotYours, TicketUnknown
-from covey.core.outcome import OutcomeKind
+from covey.core.message import Kind
+from covey.core.outcome import Outcome, OutcomeKind
+from covey.core.parts import TextPart
 from covey.core.ticket import TicketState
+from covey.services.recipients import SendPolicy
 from covey.surfaces.python.member import Member
 from covey.testing.deaf import DeafWakeups
 from tests.scenarios.world import LIMIT_S, OpenStore, World, read, soon, waiting
@@ -193,3 +199,83 @@ async def test_an_ask_goes_to_one_agent_and_otherwise_nothing_happens(world: Wor
     with pytest.raises(Invalid):
         await alice.ask("*", "shall I?", timeout=0)
     assert await world.position() == before
+
+
+async def _asked(world: World, alice: Member, bob: Member, count: int) -> asyncio.Task[Outcome]:
+    """Let alice ask while another part of its program reads its inbox; return when bob has answered."""
+    asking = asyncio.create_task(soon(alice.ask("bob", f"shall I {count}?", timeout=LIMIT_S, answers_meanwhile=True)))
+    await answer_next(bob, f"yes {count}")
+    return asking
+
+
+@pytest.mark.requirement("trust.once")
+async def test_an_answer_that_is_waited_for_does_not_arrive_in_the_inbox_as_well(world: World) -> None:
+    alice, bob = await world.join("alice", "bob")
+    for count in range(10):
+        asking = await _asked(world, alice, bob, count)
+        in_between = [await alice.inbox.next(timeout=0), await alice.offer("turn")]
+        shown = (await alice.pending()).letters
+        assert (await asking).text == f"yes {count}"
+        assert (in_between, shown) == ([None, None], ())
+    assert await alice.inbox.next(timeout=0) is None
+
+
+async def test_mail_of_others_passes_an_answer_that_is_waited_for(world: World) -> None:
+    alice, bob, carol = await world.join("alice", "bob", "carol")
+    asking = await _asked(world, alice, bob, 1)
+    await carol.send("alice", "news")
+    found = await soon(alice.inbox.next(timeout=LIMIT_S))
+    assert found is not None
+    assert found.text == "news"
+    assert (await asking).text == "yes 1"
+    assert await alice.inbox.next(timeout=0) is None
+
+
+@pytest.mark.requirement("trust.once")
+async def test_an_answer_whose_asker_gave_up_arrives_in_the_inbox_once(world: World) -> None:
+    alice, bob, carol = await world.join("alice", "bob", "carol")
+    wait = alice.ask("bob", "shall I?", timeout=LIMIT_S, answers_meanwhile=True)
+    asking = asyncio.create_task(soon(wait))
+    question = await soon(bob.inbox.next(timeout=LIMIT_S))
+    assert question is not None
+    async with asyncio.TaskGroup() as group:  # the answer lies there, and the asker is cancelled before it takes it
+        group.create_task(_cancel_after(question.reply("yes"), asking))
+    await carol.send("alice", "news")
+    answered = asking.done() and not asking.cancelled()
+    found = [await alice.inbox.next(timeout=0) for _ in range(3)]
+    texts = sorted(delivery.text for delivery in found if delivery is not None)
+    assert texts == (["news"] if answered else ["news", "yes"])
+
+
+async def _cancel_after(first: Coroutine[object, object, object], task: asyncio.Task[Outcome]) -> None:
+    await first
+    task.cancel()
+    await asyncio.wait([task], timeout=LIMIT_S)
+
+
+async def test_a_wait_of_a_process_that_died_keeps_its_answer_only_for_its_time(world: World) -> None:
+    alice, bob = await world.join("alice", "bob")
+    draft = Draft(Kind.REQUEST, (Address(AddressKind.AGENT, "bob"),), (TextPart("shall I?"),), expects_reply=True)
+    policy = SendPolicy(waits=30.0)
+    await world.services.asks.ask(draft, alice.identity, policy, 0)  # as `covey ask` does before it waits
+    await answer_next(bob, "yes")
+    assert await alice.inbox.next(timeout=0) is None
+    world.pass_time(seconds=31)
+    assert await alice.inbox.next(timeout=0) is None  # it may be about to take the answer
+    world.pass_time(seconds=60)
+    found = await alice.inbox.next(timeout=0)
+    assert found is not None
+    assert found.text == "yes"
+
+
+async def test_a_result_of_a_wait_that_ran_out_is_for_the_inbox_at_once(world: World) -> None:
+    alice, bob = await world.join("alice", "bob")
+    async with asyncio.TaskGroup() as group:
+        asking = group.create_task(soon(alice.ask("bob", "shall I?", timeout=30, answers_meanwhile=True)))
+        await world.is_owed(alice)
+        world.pass_time(seconds=30)
+    assert asking.result().kind is OutcomeKind.DELIVERED_NO_REPLY
+    await answer_next(bob, "yes")
+    found = await alice.inbox.next(timeout=0)
+    assert found is not None
+    assert found.text == "yes"

@@ -12,9 +12,9 @@ from covey.core.json import Json
 from tests.scenarios.bad_values import (
     NOT_A_CHOICE,
     NOT_A_DURATION,
+    NOT_A_KNOWN_SCOPE,
     NOT_A_NAME,
     NOT_A_NOTE,
-    NOT_A_SCOPE,
     NOT_A_TIMEOUT,
     NOT_AN_ID,
     NOT_TEXT,
@@ -113,9 +113,9 @@ async def test_a_bad_value_of_any_other_call_is_an_error_with_a_code_and_changes
         (alice.resume, {"timeout": 0}, "ticket", (*NOT_TEXT, "", "x", f"{UNKNOWN_ID}@bob", f"{UNKNOWN_ID}@../up")),
         (alice.resume, {"ticket": f"{receipt.message_id}@bob"}, "timeout", NOT_A_TIMEOUT),
         (alice.waive, {}, "ticket", (*NOT_TEXT, "", "x", f"{UNKNOWN_ID}@bob")),
-        (alice.gate, {"force_because": "…"}, "scope", NOT_A_SCOPE),
+        (alice.gate, {"force_because": "…"}, "scope", NOT_A_KNOWN_SCOPE),
         (alice.gate, {"scope": "build"}, "force_because", (5, "", " ", SURROGATE)),
-        (alice.sweep, {}, "scope", NOT_A_SCOPE),
+        (alice.sweep, {}, "scope", NOT_A_KNOWN_SCOPE),
         (alice.sweep, {"scope": "build"}, "force_because", (5, "", " ", SURROGATE)),
         (alice.set_status, {}, "status", NOT_A_NOTE),
         (receipt.until, {"timeout": 0}, "state", NOT_A_CHOICE),
@@ -124,7 +124,7 @@ async def test_a_bad_value_of_any_other_call_is_an_error_with_a_code_and_changes
         (bob.inbox.next, {}, "timeout", NOT_A_TIMEOUT),
         (world.observer.agent, {}, "name", NOT_A_NAME),
         (world.observer.thread, {}, "message_id", NOT_AN_ID),
-        (world.observer.gate, {}, "scope", NOT_A_SCOPE),
+        (world.observer.gate, {}, "scope", NOT_A_KNOWN_SCOPE),
     )
     found = [await faults(world, cast(Call, call), given, field, values) for call, given, field, values in table]
     assert [fault for list_ in found for fault in list_] == []

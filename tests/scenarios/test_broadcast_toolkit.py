@@ -5,6 +5,7 @@ import pytest
 from covey.core.attention import Pending, Terms
 from covey.core.delivery import DeliveryState
 from covey.core.evidence import EvidenceGrade
+from covey.core.json import Json
 from covey.core.message import Kind
 from covey.core.offer import Presentation
 from covey.core.render_broadcast import HINT, broadcast_output
@@ -106,6 +107,7 @@ async def test_a_reply_answers_and_closes_what_its_sender_waits_for(world: World
 async def test_replying_shows_that_the_message_was_read(world: World) -> None:
     a, b = await world.join("a", "b")
     receipt = await a.send("b", "hello")
+    await b.offer("turn")
     await use(b, "broadcast", "broadcast", reply_to="#1", message="hi")
     delivery = await world.delivery(receipt.message_id)
     assert (delivery.state, delivery.reason, delivery.grade) == (
@@ -131,18 +133,30 @@ async def test_the_first_broadcast_is_the_status_and_ends_the_hint(world: World)
 
 
 @pytest.mark.requirement("broadcast.announce")
-@pytest.mark.parametrize(("send_to", "message"), [("a", "Need the schema"), (None, "long " * 100)])
-async def test_a_first_broadcast_that_says_more_than_a_status_is_a_message_too(
-    world: World, send_to: str | None, message: str
-) -> None:
+async def test_a_first_broadcast_that_says_more_than_a_status_is_a_message_too(world: World) -> None:
     a, b = await world.join("a", "b")
-    first = await use(b, "broadcast", "broadcast", send_to=send_to, message=message)
+    message = "long " * 100
+    first = await use(b, "broadcast", "broadcast", message=message)
     assert "It is your status now, too." in first.text.splitlines()
     assert await waiting(a) == [message]
     status = (await world.services.directory.agent(b.name)).status
     assert status is not None
     assert message.startswith(status.rstrip("…"))
     assert len(status) <= 200
+
+
+@pytest.mark.requirement("trust.private")
+@pytest.mark.requirement("broadcast.announce")
+@pytest.mark.parametrize("arguments", [{"send_to": "a"}, {"reply_to": 1}])
+async def test_a_first_broadcast_to_one_agent_stays_between_the_two(world: World, arguments: dict[str, Json]) -> None:
+    a, b, c = await world.join("a", "b", "c")
+    await a.send("b", "What is the password?")
+    first = await use(b, "broadcast", "broadcast", message="The password is sesame", **arguments)
+    assert "status" not in first.text
+    assert "The password is sesame" in await waiting(a)
+    assert (await world.services.directory.agent(b.name)).status is None
+    assert "sesame" not in str(broadcast_output(await world.services.attention.look(c.identity, TERMS)))
+    assert broadcast_output(await world.services.attention.look(b.identity, TERMS))["hint"] == HINT
 
 
 @pytest.mark.requirement("broadcast.announce")

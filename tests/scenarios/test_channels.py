@@ -25,6 +25,7 @@ from covey.core.errors import (
 from covey.core.event import Action
 from covey.core.identity import Identity
 from covey.core.ids import delivery_id, parse_message_id
+from covey.core.marks import Marks
 from covey.core.message import Callback, Kind
 from covey.core.names import OPERATOR, AgentName
 from covey.core.parts import DataPart, TextPart
@@ -245,7 +246,7 @@ async def test_what_a_person_says_goes_to_who_is_bound_and_the_answer_comes_back
     (heard,) = await coder.inbox.peek()
     assert (heard.text, str(heard.sender), heard.message.kind) == ("Is it done?", "ops (claimed)", Kind.NOTIFY)
     assert heard.message.callback == Callback("ops", "c-1")
-    assert heard.message.metadata == {"person": "ann"}
+    assert heard.message.marks == Marks(person="ann")
     assert DataPart({"person": "ann"}) in heard.message.parts
     await coder.reply(heard.message.id, "Nearly.")
     assert await bodies(world) == [("c-1", "Nearly.")]
@@ -262,7 +263,7 @@ async def test_what_is_passed_on_to_another_agent_is_answered_in_the_conversatio
     (asked,) = await critic.inbox.peek()
     await critic.send("ops", "It is.", relaying=asked.message.id)
     assert await bodies(world) == []  # the message has passed through ops already
-    assert asked.message.callback == ("ops", "c-1")
+    assert asked.message.callback == Callback("ops", "c-1")
     await critic.send("ops", "It is.", callback=("ops", "c-1"))
     assert await bodies(world) == [("c-1", "It is.")]
 

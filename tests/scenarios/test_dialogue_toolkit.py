@@ -144,6 +144,7 @@ async def test_a_body_may_be_empty_and_as_long_as_its_limit_and_no_longer(world:
 async def test_naming_a_message_shows_that_it_was_read(world: World) -> None:
     critic, executor = await world.join("critic", "executor")
     answered, archived, looked_at = [await ask(critic) for _ in range(3)]
+    await executor.offer("turn")
     await respond(executor, answered)
     await respond(executor, archived)
     await use(executor, "dialogue", "messages_archive", id=archived)
@@ -185,7 +186,7 @@ async def test_on_a_closed_roster_an_unknown_agent_is_refused_with_the_known_one
     [
         ({"kind": "question"}, "kind 'question' is not valid: use request or response or notify"),
         ({"subject": "Some Thing"}, "use kebab-case"),
-        ({"phase": "../etc"}, "scope '../etc' is not valid"),
+        ({"phase": "a\nb"}, "is not valid: use 1 to 500 printable characters"),
         ({"kind": "response", "expects_reply": False}, "a response names the request it answers in in_reply_to"),
         ({"kind": "notify"}, "a notify never expects a reply"),
         ({"in_reply_to": "abc"}, "in_reply_to 'abc' is not valid: use the number of a message"),

@@ -32,8 +32,36 @@ async def test_evidence_makes_a_delivery_in_context_with_its_grade(world: World,
 async def test_a_model_that_names_a_message_had_it_in_context(world: World) -> None:
     alice, bob = await world.join("alice", "bob")
     receipt = await alice.send("bob", "shall I?", kind="request")
+    await show(bob)
     (delivery,) = await world.services.offers.named(receipt.message_id, bob.identity, "reply_to in a call")
     assert (delivery.state, delivery.grade) == (IN_CONTEXT, EvidenceGrade.NAMED)
+
+
+async def test_naming_a_message_that_one_was_not_shown_is_a_guess_and_proves_nothing(world: World) -> None:
+    alice, bob = await world.join("alice", "bob")
+    receipt = await alice.send("bob", "shall I?", kind="request")
+    before = await world.position()
+    (delivery,) = await world.services.offers.named(receipt.message_id, bob.identity, "1 in a call")
+    assert (delivery.state, delivery.grade, await world.position()) == (DeliveryState.QUEUED, None, before)
+    showing = await show(bob)
+    await bob.give_back(showing.offer.id)
+    (delivery,) = await world.services.offers.named(receipt.message_id, bob.identity, "1 in a call")
+    assert (delivery.state, delivery.grade) == (DeliveryState.QUEUED, None)
+    await show(bob)
+    world.pass_time(minutes=11)  # the lease has ended, but the model may have read it
+    await world.tend()
+    (delivery,) = await world.services.offers.named(receipt.message_id, bob.identity, "1 in a call")
+    assert (delivery.state, delivery.grade) == (IN_CONTEXT, EvidenceGrade.NAMED)
+
+
+async def test_what_another_session_was_shown_is_still_a_guess_here(world: World) -> None:
+    alice, bob = await world.join("alice", "bob")
+    receipt = await alice.send("bob", "shall I?", kind="request")
+    await show(bob)
+    await bob.leave()
+    (heir,) = await world.join("bob")
+    (delivery,) = await world.services.offers.named(receipt.message_id, heir.identity, "1 in a call")
+    assert (delivery.state, delivery.grade) == (DeliveryState.QUEUED, None)
 
 
 async def test_naming_what_one_was_not_sent_proves_nothing(world: World) -> None:

@@ -168,6 +168,7 @@ async def test_with_several_tasks_in_hand_the_model_says_which(world: World) -> 
 async def test_work_for_a_message_returns_to_its_conversation_and_spends_no_hop(world: World) -> None:
     feishu, a, b = await world.join("feishu", "a", "b")
     sent = await feishu.send("a", "please sort", callback=("feishu", "feishu:user_123"))
+    await show(a)
     document = await delegate(a, "b", for_task=1)
     assert (document["callback"], document["ttl"], document["trace"]) == (FEISHU, 2, ["a"])
     assert (await world.delivery(sent.message_id)).grade is EvidenceGrade.NAMED

@@ -155,6 +155,7 @@ async def test_who_is_offline_gets_it_later_and_the_sender_is_told(world: World)
 async def test_a_reply_goes_back_and_spends_no_hop(world: World) -> None:
     researcher, coder = await world.join("researcher", "coder")
     await send(researcher, "coder", text("hello"))
+    await coder.offer("turn")
     reply = fields(await send(coder, "researcher", text("hi"), reply_to=1))
     (first,) = await researcher.inbox.peek()
     assert (reply["ttl"], reply["trace"], reply["reply_to"]) == (2, ["researcher"], first.message.in_reply_to)

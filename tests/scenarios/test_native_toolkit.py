@@ -2,6 +2,7 @@
 
 import asyncio
 from pathlib import Path
+from typing import Any, cast
 
 import pytest
 
@@ -103,6 +104,7 @@ async def test_a_message_reaches_one_several_or_all(world: World) -> None:
 async def test_an_answer_goes_to_the_sender_and_closes_the_question(world: World) -> None:
     coder, critic = await world.join("coder", "critic")
     asked = await critic.send("coder", "merge it?", kind="request")
+    await do(coder, "read_inbox")
     await do(coder, "send_message", reply_to=1, message="yes")
     ticket = await world.ticket(asked.message_id, "coder")
     assert ticket.state is TicketState.CLOSED
@@ -219,6 +221,7 @@ async def test_a_wait_that_runs_out_gives_a_ticket_to_wait_on_by(world: World) -
         f'ask_agent(ticket="{ticket}").'
     )
     await do(critic, "read_inbox", message=1)
+    await do(critic, "read_inbox", message=1)  # naming it again shows that the first result was read
     assert "critic has read it" in (await do(coder, "ask_agent", ticket=ticket, wait=0)).text
     await do(critic, "send_message", reply_to=1, message="yes")
     assert (await soon(do(coder, "ask_agent", ticket=f" {ticket} "))).text == "critic (session) answered:\n  yes"
@@ -359,8 +362,14 @@ async def test_a_long_message_is_cut_and_read_whole_by_its_number(world: World) 
     coder, critic = await world.join("coder", "critic")
     await critic.send("coder", "word " * 10_000)
     new = await do(coder, "read_inbox")
-    assert "the rest: read_inbox(message=1)" in new.text
+    (entry,) = cast(list[dict[str, Any]], fields(new)["new"])
+    assert f"the rest: read_inbox(message=1, start={len(entry['text']) + 1})" in new.text
+    assert (entry["is_cut"], entry["length"]) == (True, 50_000)
     assert len(new.text) < 21_000
+    rest = await do(coder, "read_inbox", message=1, start=len(entry["text"]) + 1)
+    shown = entry["text"] + str(fields(rest)["text"])
+    assert ("word " * 10_000).startswith(shown)
+    assert fields(rest)["next"] == len(shown) + 1
     assert "word " * 9_999 in (await do(coder, "read_inbox", message=1)).text
 
 
@@ -405,6 +414,7 @@ async def test_what_needs_no_answer_is_put_away(world: World) -> None:
     coder, critic = await world.join("coder", "critic")
     told = await critic.send("coder", "the tests pass")
     asked = await critic.send("coder", "merge it?", kind="request")
+    await do(coder, "read_inbox")
     answer = await do(coder, "dismiss_message", messages=[1, "#2", 7])
     assert answer.text.splitlines() == [
         "#1 from critic is put away.",

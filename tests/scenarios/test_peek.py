@@ -68,6 +68,7 @@ async def test_an_inbox_is_filtered_by_scope_kind_and_time(world: World) -> None
     await alice.send("bob", "2", kind="request", scope="build")
     world.pass_time(minutes=5)
     later = world.clock.now()
+    world.pass_time(seconds=1)
     await alice.send("bob", "3", kind="request", scope="tests")
 
     async def found(wanted: InboxFilter) -> list[str]:

@@ -226,7 +226,7 @@ async def test_wrong_names_are_told_with_what_to_do(world: World) -> None:
         ({"message": "hi", "sessionKey": "agent:worker:main", "label": "twin"}, "and not both"),
         ({"message": "hi", "label": "twin"}, "label twin names 2 sessions"),
         ({"message": "hi", "label": "nobody"}, "no live session nobody. sessions_list shows"),
-        ({"message": "hi", "sessionKey": "worker"}, "use agent:<name>:main"),
+        ({"message": "hi", "sessionKey": "worker"}, "use agent:NAME:main"),
         ({"message": "hi", "sessionKey": "agent:worker:main", "timeoutSeconds": -1}, "use 0 to deliver"),
         ({"replyTo": 7, "message": "hi"}, "7"),
         ({"message": "hi", "sessionKey": "agent:lead:main"}, "that is your own"),

@@ -155,6 +155,21 @@ async def test_the_sixth_child_of_a_session_is_refused_until_one_has_ended(world
 
 
 @pytest.mark.requirement("sessions.spawn.limits")
+async def test_ten_sessions_of_an_agent_that_spawn_at_once_have_five_children_together(world: World) -> None:
+    async with household(world):
+        leads = [await lead_of(world) for _ in range(10)]
+        patient = Patient()
+        wishes = [lead.spawn("Wait", run=patient) for lead in leads for _ in range(5)]
+        async with asyncio.timeout(LIMIT_S):
+            tries = await asyncio.gather(*wishes, return_exceptions=True)
+        refused = [error for error in tries if isinstance(error, BaseException)]
+        assert {type(error) for error in refused} == {SpawnLimit}
+        assert (len(tries) - len(refused), len(await alive(world))) == (5, 5)
+        assert "lead has 5 of at most 5 children, over all its sessions" in str(refused[0])
+        patient.let_go()
+
+
+@pytest.mark.requirement("sessions.spawn.limits")
 async def test_a_child_starts_no_children_unless_the_card_lets_it(world: World) -> None:
     async def nested(errand: Errand) -> str:
         try:
@@ -275,7 +290,8 @@ async def test_the_first_prompt_has_the_task_who_asked_and_how_to_report(world: 
         child = await lead.spawn("Review PR #123", agent="coder", run=curious, label="security", time_limit=300)
         await soon(child.result())
     (prompt,) = told
-    assert "You are a child of lead, started as the agent coder (security). Your task:\n\nReview PR #123" in prompt
+    assert "You are a child of lead, started as the agent coder (security). Your task:\n\n<task" in prompt
+    assert f'<task from="{lead.session.key}">\nReview PR #123\n</task>' in prompt
     assert "What you return is your result. It is sent to lead at once." in prompt
     assert f"Your session is {child.key}, your run {child.run_id}. {lead.session.key} started you." in prompt
     assert "You have 300 seconds" in prompt

@@ -12,7 +12,7 @@ from covey.core.errors import (
 from covey.core.identity import Identity
 from covey.core.message import Kind
 from covey.core.names import AgentName
-from covey.core.run import Run, RunState, Stage
+from covey.core.run import Run, RunState, Stage, status_of
 from covey.services.spawn_steps import Step
 from covey.surfaces.python.errand import Errand
 from covey.surfaces.python.spawned import Spawned
@@ -143,7 +143,7 @@ async def test_a_result_is_pushed_to_the_inbox_of_a_parent_that_does_not_wait(wo
         child = await lead.spawn("Go", agent="coder", run=obliging)
         await ended(world, child.run_id)
         (delivery,) = await lead.inbox.peek()
-        assert (delivery.text, delivery.message.metadata["status"]) == ("Done: Go", "completed")
+        assert (delivery.text, status_of(delivery.message)) == ("Done: Go", "completed")
         assert delivery.message.in_reply_to == child.record.request
 
 
@@ -296,7 +296,7 @@ async def test_a_child_whose_process_is_killed_is_lost_and_its_parent_hears_it_o
         await world.tend()
         told = [delivery.message for delivery in await lead.inbox.peek()]
         assert sorted(str(message.in_reply_to) for message in told) == sorted(run.request for run in runs)
-        assert all(message.metadata["status"] == "lost" for message in told)
+        assert all(status_of(message) == "lost" for message in told)
         assert await owed(world, "coder") == 0
 
 
@@ -326,7 +326,7 @@ async def test_a_parent_hears_of_a_start_that_was_broken_off_by_a_kill(world: Wo
         await world.tend()
         (notice,) = await lead.inbox.peek()
         assert notice.text.startswith("The start of a child of coder was broken off")
-        assert (notice.message.sender.agent, notice.message.metadata["status"]) == ("covey", "lost")
+        assert (notice.message.sender.agent, status_of(notice.message)) == ("covey", "lost")
         spawning.cancel()
         await asyncio.wait({spawning})
         await world.tend()

@@ -13,6 +13,7 @@ from covey.core.errors import (
 )
 from covey.core.identity import Identity
 from covey.core.ids import parked_inbox
+from covey.core.message import Callback
 from covey.core.names import AgentName
 from covey.core.run import Run, RunMode, RunState
 from covey.ports.runs import RunFilter
@@ -59,8 +60,10 @@ async def test_a_session_stays_and_talks_with_its_parent_and_with_people(world: 
         assert first.text == "You said: Review with me"
         answer = await soon(lead.ask(str(child.key), "And the tests?"))
         assert answer.text == "You said: And the tests?"
-        assert "lead: And the tests?" not in heard[1][1].partition("Now lead says:")[0]
-        assert "you: You said: Review with me" in heard[1][1]
+        before, _, now = heard[1][1].partition("Now this is said to you:")
+        assert "And the tests?" not in before
+        assert '<message from="lead">\nAnd the tests?\n</message>' in now
+        assert '<message from="you">\nYou said: Review with me\n</message>' in before
         await world.services.channels.hear(Said(OPS, "pr-7", "Is it safe?", person="Ada"))
 
         async def are_posted() -> bool:
@@ -73,7 +76,7 @@ async def test_a_session_stays_and_talks_with_its_parent_and_with_people(world: 
             ("pr-7", "You said: And the tests?"),
             ("pr-7", "You said: Is it safe?"),
         ]
-        assert "Now Ada says:\n\nIs it safe?" in heard[2][1]
+        assert '<message from="Ada (a person, through ops)">\nIs it safe?' in heard[2][1]
         assert (await child.refresh()).state is RunState.RUNNING
         await soon(child.stop("done"))
         assert child.state is RunState.STOPPED
@@ -131,7 +134,7 @@ async def test_a_new_thread_is_on_the_channel_that_the_parent_has_to_do_with(wor
             await lead.spawn("Stay", mode="session", thread=True, run=obliging)
         await world.services.channels.bind(AgentName("team"), "general", parse_address("lead"), OWNER)
         child = await lead.spawn("Stay", mode="session", thread=True, run=obliging, label="helper")
-        assert child.record.thread == ("team", "helper")
+        assert child.record.thread == Callback("team", "helper")
         with pytest.raises(Invalid, match="is bound to"):
             await lead.spawn("Stay", mode="session", thread=("team", "helper"), run=obliging)
         await soon(child.stop())

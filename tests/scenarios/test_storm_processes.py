@@ -57,3 +57,16 @@ async def test_a_circle_of_three_asks_is_refused_with_its_path(url: str, start: 
 async def _waits(space: covey.Space, count: int) -> bool | None:
     """Tell whether so many wait."""
     return len([edge for edge in await space.services.waits.graph() if edge.is_wait]) == count or None
+
+
+async def test_two_processes_that_send_to_each_other_are_stopped_together_once(url: str, start: Start) -> None:
+    async with covey.open(url) as space:
+        for name in ("alice", "bob"):
+            await (await space.join(name)).leave()
+        processes = [start("chat", "alice", "bob"), start("chat", "bob", "alice")]
+        go(processes)
+        accepted = [int(str(told(process))) for process in processes]
+        assert sum(accepted) < 500
+        items = await space.services.looking.peek(OPERATOR)
+        assert ["A storm was stopped" in item.message.text for item in items] == [True]
+        assert len(await space.services.storms.exchanges()) == 1

@@ -19,7 +19,7 @@ from covey.core.errors import (
     TaskUnknown,
 )
 from covey.core.event import Action
-from covey.core.message import Kind
+from covey.core.message import Callback, Kind
 from covey.core.names import AgentName
 from covey.core.post import PostState
 from covey.core.task import TASK_MOVES, TaskMove, TaskState
@@ -376,7 +376,7 @@ async def test_callback_ttl_and_trace_travel_through_every_relay(world: World) -
     part = await (await taken(bob)).delegate("carol", "write the comparison")
     piece = await (await taken(carol)).delegate("dave", "write less-than")
     last = await taken(dave)
-    assert last.message.callback == ("feishu", "feishu:user_123")
+    assert last.message.callback == Callback("feishu", "feishu:user_123")
     assert (last.message.hops_left, last.message.trace) == (0, ("alice", "bob", "carol"))
     with pytest.raises(HopsExhausted):
         await last.delegate("alice", "you do it")
@@ -384,7 +384,7 @@ async def test_callback_ttl_and_trace_travel_through_every_relay(world: World) -
     await last.complete("a < b")
     result = await piece.result(timeout=0)
     assert result is not None
-    assert (result.callback, result.to[0].value) == (("feishu", "feishu:user_123"), "carol")
+    assert (result.callback, result.to[0].value) == (Callback("feishu", "feishu:user_123"), "carol")
     tree = await task.tree()
     assert [(view.task.id, view.task.parent) for view in tree] == [
         (task.id, None),

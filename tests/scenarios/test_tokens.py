@@ -12,7 +12,6 @@ from covey.core.errors import (
     GateClosed,
     IdentityRefused,
     MessageUnknown,
-    NotYours,
     RecipientUnknown,
     SessionEnded,
     StoreFull,
@@ -226,8 +225,10 @@ async def test_another_s_message_is_not_there_and_cannot_be_told_from_one_that_n
         await member.reply(secret, "I know")
     with pytest.raises(MessageUnknown):
         await member.send("alice", "look", relaying=secret)
-    with pytest.raises(NotYours):
-        await member.dismiss(secret)
+    for settle in (member.handle, member.dismiss, member.archive, member.withdraw):
+        for message_id in (secret, never):
+            with pytest.raises(MessageUnknown):
+                await settle(message_id)
     assert await services.history.search("plan") == []
     assert await services.dialogue.find(MessageFilter(scope=Scope("s"))) == []
     assert await waiting(bob) == ["the plan"]
@@ -342,7 +343,7 @@ async def test_who_is_there_is_for_everyone(world: World) -> None:
 async def test_whoever_acts_for_another_is_refused_and_nothing_is_changed(world: World) -> None:
     alice, bob = await world.join("alice", "bob")
     services, _ = await by_token(world)
-    asked = await alice.send("bob", "?", kind="request", scope="s")
+    asked = await alice.send(["bob", "eve"], "?", kind="request", scope="s")
     before = await world.snapshot()
     operator = Identity(OPERATOR, None, Grade.TOKEN)
     for forged in (operator, bob.identity, Identity(BOB)):
@@ -404,7 +405,7 @@ async def test_it_forces_a_gate_over_what_is_owed_to_it_and_no_more(world: World
         services.dialogue.sweep(Scope("ours"), eve, "enough"),
         services.dialogue.waive(parse_ticket_id(f"{theirs.message_id}@bob"), eve),
     ):
-        with pytest.raises((BeyondToken, NotYours)):
+        with pytest.raises((BeyondToken, TicketUnknown)):
             await refused
     assert await world.snapshot() == before
 

@@ -54,6 +54,9 @@ class NoFiles:
     async def load(self, path: str) -> LoadedFile:
         raise FileNotFoundError(path)
 
+    async def load_beneath(self, folder: str, path: str) -> LoadedFile:
+        raise FileNotFoundError(folder, path)
+
 
 class Process(Space):
     """A program that has the space open."""

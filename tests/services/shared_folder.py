@@ -14,6 +14,7 @@ from covey.adapters.sqlite.views import SqliteViews
 from covey.adapters.system.clock import SystemClock
 from covey.adapters.system.files import RootedFiles
 from covey.adapters.system.ids import SystemIds
+from covey.adapters.system.store_files import StoreFiles
 from covey.core.address import parse_address
 from covey.core.draft import Draft
 from covey.core.identity import Identity
@@ -110,7 +111,7 @@ class Shared:
                 blobs=self.blobs,
                 search=MemorySearch(self.store),
                 liveness=liveness,
-                files=RootedFiles(()),
+                files=RootedFiles((), StoreFiles()),
                 clock=clock,
                 ids=ids,
             )

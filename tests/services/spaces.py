@@ -8,6 +8,7 @@ from covey.adapters.sqlite.store import SqliteStore
 from covey.adapters.sqlite.views import SqliteViews
 from covey.adapters.system.files import RootedFiles
 from covey.adapters.system.ids import SystemIds
+from covey.adapters.system.store_files import StoreFiles
 from covey.core.address import parse_address
 from covey.core.draft import Draft
 from covey.core.identity import Identity
@@ -47,7 +48,7 @@ class Space:
                 blobs=self.blobs,
                 search=MemorySearch(store),
                 liveness=MemoryLiveness(),
-                files=RootedFiles(()),
+                files=RootedFiles((), StoreFiles()),
                 clock=self.clock,
                 ids=SystemIds(),
             ),

@@ -62,7 +62,7 @@ def space() -> Space:
 def test_a_request_that_was_sent_ahead_is_owed_once_its_session_is_there(space: Space) -> None:
     ann = space.join(ANN).identity
     request = space.send(ann, Kind.REQUEST, [LATER], AHEAD).message_id
-    assert finish(space.services.dialogue.owed_to(ANN)) == ()
+    assert not finish(space.services.dialogue.owed_to(ANN))
     bob = space.join(BOB, session_id=LATER)
     assert space.waiting(bob) == [request]
     assert [owed.id for owed in finish(space.services.dialogue.owed_by(BOB))] == [ticket_id(request, BOB)]

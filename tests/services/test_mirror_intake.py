@@ -36,7 +36,8 @@ async def test_a_mailbox_message_keeps_its_own_id_beside_ours(tmp_path: Path) ->
     async with opened(tmp_path / "m", Layout.MAILBOX) as shared:
         shared.drop("alice/inbox/1745659201_bob.msg.json", note(1, "bob", "alice", "hello"))
         (message,) = await shared.messages()
-        assert message.metadata["foreign_id"] == "msg_1745659201_bob"
+        assert message.marks is not None
+        assert message.marks.foreign_id == "msg_1745659201_bob"
         assert parse_message_id(message.id)
         assert await shared.inbox("alice") == ["hello"]
         assert await shared.faults() == []

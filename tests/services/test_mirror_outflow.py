@@ -1,6 +1,7 @@
 """The folder is brought in line with the ledger, whoever dies on the way."""
 
 import fcntl
+import re
 from pathlib import Path
 
 import pytest
@@ -49,7 +50,7 @@ async def test_what_a_mailbox_has_handled_is_processed(tmp_path: Path) -> None:
     async with opened(tmp_path / "m", Layout.MAILBOX) as shared:
         sent = (await shared.send("bob", "alice", "hello")).message_id
         (path,) = shared.paths()
-        assert path.startswith(f"alice/inbox/{sent[:10]}_bob_")
+        assert re.fullmatch(rf"alice/inbox/{sent[:13]}\d{{6}}_bob_{sent[14:22]}\.msg\.json", path)
         await shared.services.mail.settle(sent, Identity(ALICE))
         assert shared.paths() == [path.replace("inbox", "processed")]
 

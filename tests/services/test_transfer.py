@@ -21,7 +21,7 @@ from covey.core.identity import THE_SPACE, Grade, Identity
 from covey.core.message import Kind
 from covey.core.names import OPERATOR, AgentName, Scope
 from covey.core.parts import DataPart, FilePart, Part, TextPart
-from covey.core.run import RunState
+from covey.core.run import RunState, status_of
 from covey.core.task import Task, TaskState
 from covey.ports.journal import EventFilter
 from covey.ports.launching import Product
@@ -212,7 +212,7 @@ def test_a_child_that_ran_is_lost_and_its_parent_is_told_once(told: Space) -> No
     for _ in range(2):
         finish(target.services.upkeep.tend())
         answers = [item.message for item in target.inbox(ANN) if item.message.in_reply_to in {r.request for r in after}]
-        assert [answer.metadata.get("status") for answer in answers] == ["completed", "lost", "lost"]
+        assert [status_of(answer) for answer in answers] == ["completed", "lost", "lost"]
     waiting = [item.message.id for item in target.inbox(CY)]
     assert not {run.request for run in after} & set(waiting), "nobody else is to do what a child was asked"
     check_sound(target.services)

@@ -5,6 +5,7 @@ from typing import Any, TypeVar
 
 from covey.adapters.memory import MemoryBlobs, MemoryLiveness, MemorySearch
 from covey.adapters.system.files import RootedFiles
+from covey.adapters.system.store_files import StoreFiles
 from covey.core.address import parse_address
 from covey.core.draft import Draft, compose
 from covey.core.message import Kind
@@ -38,7 +39,7 @@ class World:
         self.clock = HandClock()
         self.ids = CountingIds()
         self.acceptance = Acceptance(self.ids, liveness)
-        blobs, search, files = MemoryBlobs(), MemorySearch(store), RootedFiles(())
+        blobs, search, files = MemoryBlobs(), MemorySearch(store), RootedFiles((), StoreFiles())
         self.space = Services(Adapters(store, NobodyRings(), blobs, search, liveness, files, self.clock, self.ids))
         self.ann, self.bob = self.join(ANN), self.join(BOB)
 

@@ -18,6 +18,7 @@ from covey.core.task import Task
 from covey.core.ticket import Ticket
 from covey.core.token import Token
 from covey.ports.views import Views
+from covey.services.policies import OF_THE_STORE
 from covey.services.space import Services
 from covey.services.transfer_import import Imported, Lines
 from covey.services.transfer_progress import is_progress
@@ -101,7 +102,8 @@ def everything(views: Views) -> Everything:
 
 
 def _travels(setting: Setting) -> bool:
-    return not is_progress(setting.name) and not is_private(setting.name)
+    stays = is_progress(setting.name) or is_private(setting.name) or setting.name in OF_THE_STORE
+    return not stays
 
 
 def check_same(left: Views, right: Views) -> None:

@@ -12,6 +12,12 @@ from types import TracebackType
 from typing import Any, NamedTuple, Self
 
 LIMIT_S = 20.0
+WOKEN_ONLY = """
+import covey.core.limits
+covey.core.limits.RECHECK_SECONDS = 3600.0
+from covey.surfaces.cli.process import run
+raise SystemExit(run())
+"""
 
 
 class Said(NamedTuple):
@@ -58,6 +64,11 @@ class Folder:
     def start(self, *words: str) -> "Started":
         """Start a command that goes on."""
         return Started([sys.executable, "-m", "covey", *words], self.path, self.environment)
+
+    def start_woken_only(self, *words: str) -> "Started":
+        """Start a command that goes on, and looks for news only when it is woken: whatever it finds within the limit of
+        a test, it was told of."""
+        return Started([sys.executable, "-c", WOKEN_ONLY, *words], self.path, self.environment)
 
 
 class Started:

@@ -17,6 +17,7 @@ from types import TracebackType
 from typing import Self
 
 from covey.surfaces.cli.letters import cells
+from tests.surfaces.commands import WOKEN_ONLY
 
 LIMIT_S = 20.0
 COLUMNS = 80
@@ -34,18 +35,26 @@ os.execv(sys.argv[1], sys.argv[1:])"""
 class Terminal:
     """`with Terminal(words, folder, environment) as t`: a command that believes a person is looking.
 
-    With `captured`, stdout goes to `captured_text` as in $(…), and the person sees stderr only.
+    With `captured`, stdout goes to `captured_text` as in $(…), and the person sees stderr only. With `woken_only` the
+    command looks again only when it is woken.
     """
 
     def __init__(
-        self, words: Sequence[str], folder: Path, environment: Mapping[str, str], *, captured: bool = False
+        self,
+        words: Sequence[str],
+        folder: Path,
+        environment: Mapping[str, str],
+        *,
+        captured: bool = False,
+        woken_only: bool = False,
     ) -> None:
         self._master, slave = os.openpty()
         fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", ROWS, COLUMNS, 0, 0))
         self._decoder = codecs.getincrementaldecoder("utf-8")()
         self.shown = ""
+        command = ("-c", WOKEN_ONLY) if woken_only else ("-m", "covey")
         self._process = subprocess.Popen(
-            [sys.executable, "-c", _TAKE_TERMINAL, sys.executable, "-m", "covey", *words],
+            [sys.executable, "-c", _TAKE_TERMINAL, sys.executable, *command, *words],
             stdin=slave,
             stdout=subprocess.PIPE if captured else slave,
             stderr=slave,

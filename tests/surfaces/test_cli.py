@@ -93,11 +93,11 @@ def test_a_text_comes_from_stdin_and_a_file_goes_along(
         (["send", "hi", "--from", "a", "--to", "coder", "--expires", "soon"], USAGE, "use 90s, 10m"),
         (["send", "hi", "--from", "a", "--to", "coder", "--park", "--refuse"], USAGE, "not allowed with"),
         (["send", "hi", "--from", "a", "--to", "coder", "--refuse"], REFUSED, ""),
-        (["receipt", "nope"], USAGE, "<unix milliseconds>-<uuid>"),
+        (["receipt", "nope"], USAGE, "MILLISECONDS-UUID"),
         (["receipt", "1794738090871-b745006e-89e8-4bc5-807f-9da2869a073b"], NOT_FOUND, "covey search WORD"),
         (["inbox", "coder", "--state", "lost"], USAGE, "invalid choice"),
         (["agents", "--store", "redis:x"], USAGE, "use memory:, sqlite:PATH, files:PATH or nats://"),
-        (["agents", "--store", "sqlite:/proc/nowhere/covey.db"], UNAVAILABLE, "can't be used"),
+        (["init", "--store", "sqlite:/proc/nowhere/covey.db"], UNAVAILABLE, "can't be used"),
     ],
 )
 def test_a_wrong_command_says_what_to_do_and_has_its_exit_code(

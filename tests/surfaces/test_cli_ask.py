@@ -79,7 +79,7 @@ def test_what_can_never_be_answered_is_refused(covey: Covey) -> None:
         (["ask", "hm?", "--from", "lead", "--to", "*"], USAGE, "an ask goes to one agent"),
         (["ask", "hm?", "--to", "critic"], USAGE, "say who acts"),
         (["ask", "hm?", "--from", "lead", "--to", "critic", "--timeout", "soon"], USAGE, "use 90s, 10m"),
-        (["ask", "--ticket", "x", "--from", "lead"], USAGE, "<message id>@<agent>"),
+        (["ask", "--ticket", "x", "--from", "lead"], USAGE, "MESSAGE@AGENT"),
         (["ask", "--ticket", NO_TICKET, "--from", "lead"], NOT_FOUND, "no ticket"),
         (["ask", "hm?", "--ticket", NO_TICKET, "--from", "lead"], USAGE, "give no TEXT"),
         (["ask", "--to", "critic", "--ticket", NO_TICKET, "--from", "lead"], USAGE, "give no TEXT"),

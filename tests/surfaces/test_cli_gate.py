@@ -88,7 +88,7 @@ def test_a_person_is_told_of_force(covey: Covey) -> None:
         (["T-1", "--force-commit-phase", "--why", " ", "--agent", "lead"], "needs a reason"),
         (["T-1", "--why", "because", "--agent", "lead"], "it is for --force-commit-phase"),
         (["T-1", "--force-commit-phase", "--why", "because"], "say who acts"),
-        (["not a scope"], "scope"),
+        (["not a\nscope"], "scope"),
         ([], "SCOPE"),
     ],
 )

@@ -10,7 +10,7 @@ import pytest
 
 import covey as api
 from covey.surfaces.cli.branches import DEEPEST, branches
-from covey.surfaces.cli.exits import DONE, NOT_FOUND, USAGE
+from covey.surfaces.cli.exits import DONE, NOT_FOUND, UNAVAILABLE, USAGE
 from covey.testing.records import a_message, a_message_id
 from tests.surfaces.commands import Folder
 from tests.surfaces.conftest import Covey
@@ -51,7 +51,7 @@ def test_an_inbox_is_narrowed_by_scope_kind_time_and_state(covey: Covey) -> None
     assert texts(covey, "inbox", "coder", "--since", "1h") == [flaky, tabs, test, lunch]
     assert texts(covey, "inbox", "coder", "--until", "1h") == []
     times = [item["created_at"] for item in covey("inbox", "coder", "--json").json]
-    assert texts(covey, "inbox", "coder", "--since", times[1], "--until", times[3]) == [tabs, test]
+    assert texts(covey, "inbox", "coder", "--since", times[0], "--until", times[3]) == [tabs, test]
     assert texts(covey, "inbox", "coder", "--state", "queued") == [flaky, tabs, test, lunch]
     assert texts(covey, "inbox", "coder", "--state", "offered") == []
     assert texts(covey, "inbox", "coder", "--limit", "2") == [flaky, tabs]
@@ -174,7 +174,7 @@ def test_agents_are_listed_live_ones_first(covey: Covey) -> None:
 
 def test_names_are_looked_up_without_making_a_store(covey: Covey, tmp_path: Path) -> None:
     said = covey("agents", "--names", "--store", f"sqlite:{tmp_path}/nowhere/covey.db")
-    assert (said.code, said.out) == (DONE, "")
+    assert (said.code, said.out) == (UNAVAILABLE, "")
     assert not (tmp_path / "nowhere").exists()
 
 
@@ -277,3 +277,18 @@ def test_as_real_processes(folder: Folder) -> None:
     assert folder.covey("inbox", "codr").code == NOT_FOUND
     head = folder.run(["sh", "-c", "covey log | head -1; covey log --json | true; echo $?"])
     assert (head.code, head.err) == (DONE, ""), "a reader that leaves early is no error"
+
+
+async def test_a_receipt_says_how_much_of_a_message_was_shown(covey: Covey, tmp_path: Path) -> None:
+    async with api.open(f"sqlite:{tmp_path}/.covey/covey.db") as space:
+        lead, coder = await space.join("lead"), await space.join("coder")
+        receipt = await lead.send("coder", "x" * 52_903)
+        async with coder.turn(budget=4_000) as turn:
+            turn.text("compact")
+            turn.responded("r-1")
+        assert "of 52,903 characters" in repr(await receipt.refresh())
+        (copy,) = covey("receipt", receipt.message_id, "--json").json["deliveries"]
+        said = covey("receipt", receipt.message_id)
+    assert 0 < copy["shown"] < copy["length"] == 52_903
+    assert copy["state"] not in ("in_context", "handled")
+    assert f"{copy['shown']:,} of 52,903 characters" in said.out

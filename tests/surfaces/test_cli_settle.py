@@ -58,7 +58,7 @@ def test_a_request_that_is_only_settled_is_still_owed_and_that_is_said(covey: Co
         (["0", "--agent", "coder"], NOT_FOUND, "no message with the number 0"),
         (["1", "--agent", "codr"], NOT_FOUND, "did you mean coder?"),
         (["1"], USAGE, "agent is missing"),
-        (["one", "--agent", "coder"], USAGE, "<unix milliseconds>-<uuid>"),
+        (["one", "--agent", "coder"], USAGE, "MILLISECONDS-UUID"),
         ([], USAGE, "the following arguments are required: ID"),
         (["1794738090871-b745006e-89e8-4bc5-807f-9da2869a073b", "--agent", "coder"], NOT_FOUND, "no message"),
     ],

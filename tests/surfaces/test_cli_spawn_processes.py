@@ -144,7 +144,7 @@ def test_when_what_watches_over_it_is_killed_nothing_of_the_child_is_left(folder
     # The next one that tends the space tells who wanted it.
     assert folder.covey("spawn", "x", "--from", "lead", "--run", "true").code == DONE
     (told,) = folder.covey("inbox", "lead", "--json").json
-    assert (told["kind"], told["metadata"]["status"]) == ("response", "lost")
+    assert (told["kind"], told["marks"]["status"]) == ("response", "lost")
 
 
 def test_who_waits_for_a_child_in_the_background_hears_that_it_is_lost(folder: Folder) -> None:

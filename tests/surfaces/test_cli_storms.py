@@ -53,6 +53,37 @@ def test_a_space_without_storms_says_so(covey: Covey) -> None:
     assert covey("waits", "--json").json == []
 
 
+def exchange(covey: Covey) -> Said:
+    """Let coder and critic write to each other, naming nothing, until one is refused; return the refusal."""
+    for n in range(120):
+        names = ("coder", "critic") if n % 2 else ("critic", "coder")
+        said = covey("send", f"step {n}", "--from", names[0], "--to", names[1], "--register", "--json")
+        if said.code != DONE:
+            return said
+    raise AssertionError("nobody stopped them")
+
+
+def test_an_exchange_is_refused_shown_with_how_it_goes_on_and_lifted(covey: Covey, operator: AsOperator) -> None:
+    assert operator("storms", "limits", "--exchange", "26").code == DONE
+    refused = exchange(covey)
+    assert (refused.code, refused.json["error"]["code"]) == (REFUSED, "exchange-storm")
+    (stop,) = covey("storms", "--json").json["exchanges"]
+    assert refused.json["error"]["details"]["lift_with"] == stop["lift_with"] == f"covey storms lift {stop['id']}"
+    assert (sorted(stop["agents"]), stop["is_task"]) == (["coder", "critic"], False)
+    shown = covey("storms").out
+    for said in (stop["id"], "exchange of", "coder", "critic", "stopped 0s ago, for 59m more", stop["lift_with"]):
+        assert said in shown
+    assert "A storm was stopped" in covey("inbox", "operator").out
+    assert "1 exchange stopped" in covey("agents").err
+    (notes,) = [area["notes"] for area in covey("doctor", "--json").json["areas"] if area["area"] == "storms"]
+    assert any("is stopped: `covey storms` shows why" in note for note in notes)
+    assert covey("storms", "lift", stop["id"]).code == REFUSED
+    assert "goes on: all is counted from now" in operator("storms", "lift", stop["id"]).out
+    assert covey("storms", "--json").json["exchanges"] == []
+    again = exchange(covey).json["error"]["details"]["stop"]
+    assert operator("storms", "lift", again, "--json").json == {"stop": again, "lifted": True}
+
+
 def test_an_echo_is_refused_shown_with_how_it_goes_on_and_lifted(covey: Covey, operator: AsOperator) -> None:
     root = begin(covey)
     count, refused = echo(covey, root)
@@ -78,13 +109,16 @@ def test_limits_are_shown_changed_by_the_operator_and_hold(covey: Covey, operato
         "depth": 500,
         "hours": 24,
         "children": 50,
+        "exchange": 250,
+        "progress": 200,
         "rounds": 5,
     }
     refused = covey("storms", "limits", "--messages", "2")
     assert (refused.code, "only the operator may" in refused.err) == (REFUSED, True)
     assert "COVEY_TOKEN" in refused.err
     changed = operator("storms", "limits", "--messages", "2", "--hours", "48", "--json")
-    assert changed.json == {"messages": 2, "depth": 500, "hours": 48, "children": 50, "rounds": 5}
+    others = {"depth": 500, "children": 50, "exchange": 250, "progress": 200, "rounds": 5}
+    assert changed.json == {"messages": 2, "hours": 48, **others}
     assert [line.split()[:3] for line in covey("storms", "limits").out.splitlines()[1:3]] == [
         ["messages", "2", "2,000"],
         ["depth", "500", "500"],

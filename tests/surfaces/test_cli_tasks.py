@@ -322,7 +322,7 @@ def test_a_task_can_be_approved_too_which_accepts_it(covey: Covey) -> None:
         (["tasks", "--limit", "0"], USAGE, "usage", "1 or more"),
         (["tasks", "--watch", "--for", "ever"], USAGE, "invalid", "use 90s, 10m"),
         (["task"], USAGE, "invalid", "`covey tasks` lists them"),
-        (["task", "nope"], USAGE, "invalid", "<unix milliseconds>-<uuid>"),
+        (["task", "nope"], USAGE, "invalid", "MILLISECONDS-UUID"),
         (["task", NO_TASK], NOT_FOUND, "task-unknown", "`covey tasks --all` lists them"),
         (["task", "coder:1"], NOT_FOUND, "task-unknown", "`covey thread ID` shows a message that is no task"),
         (["task", "coder:99"], NOT_FOUND, "number-unknown", "no message with the number 99"),

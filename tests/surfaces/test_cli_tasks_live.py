@@ -7,7 +7,6 @@ import time
 from pathlib import Path
 
 import covey as api
-from covey.core.limits import RECHECK_SECONDS
 from covey.surfaces.cli.exits import DONE, FAILED, INTERRUPTED, REFUSED
 from tests.surfaces.commands import Folder, Said
 
@@ -29,15 +28,13 @@ def joined(folder: Folder, name: str) -> dict[str, str]:
 
 
 def test_one_process_waits_while_others_accept_tell_and_complete(folder: Folder) -> None:
-    with folder.start(*DELEGATE) as waiting:
+    with folder.start_woken_only(*DELEGATE) as waiting:
         task = pending(folder)
         assert folder.covey("accept", task, *CODER).code == DONE
         assert folder.covey("update", task, *CODER, "--start").code == DONE
         assert folder.covey("update", task, *CODER, "--progress", "half").code == DONE
-        done_at = time.monotonic()
         assert folder.covey("update", task, *CODER, "--complete", "it is fixed").code == DONE
         assert waiting.end() == Said(DONE, "it is fixed\n", ""), "a program gets the result and nothing else"
-        assert time.monotonic() - done_at < RECHECK_SECONDS, "it was woken, and did not find out by itself"
     assert folder.covey("inbox", "lead", "--json").json == []
 
 
@@ -124,16 +121,14 @@ def test_a_claim_that_another_session_has_is_refused(folder: Folder) -> None:
 def test_watching_without_a_terminal_writes_what_there_is_and_then_each_change(folder: Folder) -> None:
     task = folder.covey(*DELEGATE, "--no-wait").out.strip()
     with (
-        folder.start("tasks", "--watch") as lines,
+        folder.start_woken_only("tasks", "--watch") as lines,
         folder.start("tasks", "--watch", "--json", "--agent", "coder") as documents,
     ):
         assert lines.line().split("  ", 1)[1] == "pending     coder:1 from lead: fix the parser"
         first = json.loads(documents.line())
         assert (first["event"], first["task"]["id"], first["task"]["state"]) == (None, task, "pending")
-        changed_at = time.monotonic()
         assert folder.covey("accept", task, *CODER).code == DONE
         assert lines.line().split("  ", 1)[1] == "accepted    coder:1 from lead: fix the parser"
-        assert time.monotonic() - changed_at < RECHECK_SECONDS
         assert folder.covey("update", task, *CODER, "--start").code == DONE
         assert folder.covey("update", task, *CODER, "--progress", "half").code == DONE
         assert lines.line().split("  ", 1)[1].startswith("working ")

@@ -11,7 +11,7 @@ from covey.core.drive import finish
 from covey.core.secret import hash_secret
 from covey.core.store_url import parse_store_url
 from covey.services.space import Services
-from covey.surfaces.cli.exits import DONE, NOT_FOUND, REFUSED, USAGE
+from covey.surfaces.cli.exits import DONE, NOT_FOUND, REFUSED, UNAVAILABLE, USAGE
 from covey.wiring import connect_inline
 from tests.surfaces.commands import Folder
 from tests.surfaces.conftest import Covey
@@ -115,7 +115,7 @@ def test_people_see_whose_a_token_is_what_it_is_for_and_whether_it_works(covey: 
         (["token", "create", "nobody-like-that"], NOT_FOUND, "--register makes a new name known"),
         (["token", "create", "../coder"], USAGE, "A-Z a-z 0-9"),
         (["token", "create", "operator"], USAGE, "say --operator"),
-        (["token", "create", "covey"], REFUSED, "no token can stand for covey"),
+        (["token", "create", "covey"], REFUSED, "the name covey is reserved"),
         (["token", "create", "coder", "--operator"], USAGE, "an agent or for the operator"),
         (["token", "create", "coder", "--note", ""], USAGE, "say what the token is for"),
         (["token", "create", "coder", "--note", "  "], USAGE, "say what the token is for"),
@@ -227,7 +227,8 @@ def test_another_s_message_is_as_if_it_were_not_there(coder: Covey, verb: str, m
     monkeypatch.setenv("COVEY_TOKEN", token)
     said = coder(verb, told, *(["text"] if verb == "reply" else []), "--json")
     assert said.code in (NOT_FOUND, REFUSED)
-    assert said.json["error"]["code"] in ("message-unknown", "not-yours")
+    expected = "messages-not-found" if verb.startswith("messages-") else "message-unknown"
+    assert said.json["error"]["code"] == expected
     assert "the plan" not in said.out + said.err
 
 
@@ -314,6 +315,8 @@ def test_a_revoked_token_says_which_one_it_was(covey: Covey, monkeypatch: pytest
 def test_no_space_is_made_to_ask_it_for_a_token(tmp_path: Path) -> None:
     folder = Folder(tmp_path)
     said = folder.covey("inbox", "coder", COVEY_TOKEN="covey_" + "0" * 64)
+    assert (said.code, "there is no space at" in said.err) == (UNAVAILABLE, True)
+    said = folder.covey("send", "hello", "--to", "coder", COVEY_TOKEN="covey_" + "0" * 64)
     assert (said.code, "there is no space at" in said.err) == (REFUSED, True)
     assert list(tmp_path.iterdir()) == []
 
@@ -409,3 +412,43 @@ def test_the_token_is_nowhere_in_the_folder_of_the_space(opened: Folder, caplog:
     for one in said[1:]:
         assert secret.decode() not in one.out + one.err
     assert secret.decode() not in said[0].err + caplog.text
+
+
+ON_IDS: Sequence[tuple[str, ...]] = (
+    ("reply", "ID", "yes"),
+    ("approve", "ID"),
+    ("reject", "ID", "--reason", "no"),
+    ("handle", "ID"),
+    ("dismiss", "ID"),
+    ("withdraw", "ID"),
+    ("thread", "ID"),
+    ("archive", "ID"),
+    ("messages-archive", "ID"),
+    ("messages-thread", "ID"),
+    ("task", "ID"),
+    ("accept", "ID"),
+    ("update", "ID", "--complete", "done"),
+    ("cancel", "ID"),
+    ("receipt", "ID"),
+    ("send", "hi", "--to", "critic", "--reply-to", "ID"),
+)
+"""Verbs that take the id of a message or a task."""
+
+
+@pytest.mark.parametrize("words", ON_IDS, ids=lambda words: str(words[0]))
+def test_an_id_of_others_is_as_unknown_as_one_that_never_was(coder: Covey, words: tuple[str, ...]) -> None:
+    said: list[tuple[int, str]] = []
+    for message_id in (_of_others(coder), NEVER):
+        answer = coder(*(message_id if word == "ID" else word for word in words))
+        said.append((answer.code, (answer.out + answer.err).replace(message_id, "ID")))
+    assert said[0] == said[1]
+    assert said[0][0] == NOT_FOUND, said
+
+
+def _of_others(covey: Covey) -> str:
+    """Return the id of a message from the lead to the critic."""
+    token = os.environ.pop("COVEY_TOKEN")
+    try:
+        return covey("send", "not for the coder", "--from", "lead", "--to", "critic", "--json").json["id"]
+    finally:
+        os.environ["COVEY_TOKEN"] = token

@@ -4,14 +4,12 @@ import asyncio
 import json
 import re
 import signal
-import time
 from pathlib import Path
 
 import pytest
 
 import covey as api
 from covey.core.event import Action
-from covey.core.limits import RECHECK_SECONDS
 from covey.surfaces.cli.exits import DONE, INTERRUPTED, NOT_FOUND, USAGE
 from covey.surfaces.cli.follow import PAGE
 from covey.surfaces.cli.telling import SILENT
@@ -136,7 +134,8 @@ def test_the_journal_is_read_from_a_position_or_a_time_and_says_when_there_is_mo
     assert after is not None
     assert covey("log", "--json", "--after", after[1]).json_lines == everything[3:]
     middle = everything[4]["at"]
-    assert covey("log", "--json", "--since", middle).json_lines == everything[4:]
+    newer = [event for event in everything if event["at"] > middle]
+    assert covey("log", "--json", "--since", middle).json_lines == newer
     assert covey("log", "--json", "--since", "1h").json_lines == everything
     assert covey("log", "--since", "2200-01-01T00:00:00Z").out == "Nothing of that kind has happened.\n"
     (line, *_) = covey("log", "--action", "message.sent").out.splitlines()
@@ -166,18 +165,13 @@ async def test_more_than_a_page_is_followed_in_its_order_and_once(folder: Folder
 
 
 def test_a_process_that_watches_is_woken_by_each_event_and_not_by_the_clock(folder: Folder) -> None:
-    rounds = 10
-    with folder.start("watch", "--json", "--after", "0") as watch:
+    with folder.start_woken_only("watch", "--json", "--after", "0") as watch:
         assert folder.covey("send", "0", "--from", "a", "--to", "b", "--register").code == DONE
         while json.loads(watch.line())["action"] != "message.sent":
             pass
-        waited = 0.0
-        for n in range(rounds):
+        for n in range(5):
             assert folder.covey("send", str(n), "--from", "a", "--to", "b").code == DONE
-            began_at = time.monotonic()
             assert json.loads(watch.line())["content"]["text"] == str(n)
-            waited += time.monotonic() - began_at
-    assert waited < rounds * RECHECK_SECONDS / 2, "looking by the clock takes so long, a bell next to nothing"
 
 
 def test_a_session_whose_process_is_killed_is_seen_to_leave(folder: Folder) -> None:
@@ -187,7 +181,10 @@ def test_a_session_whose_process_is_killed_is_seen_to_leave(folder: Folder) -> N
             pass
         other.process.kill()
         assert other.end().code == -signal.SIGKILL
-        assert watch.line().endswith("left        coder: agent:coder:main, its process is gone")
+        # Watching changes nothing: the next program that does something writes the death down.
+        assert folder.covey("send", "hi", "--from", "lead", "--to", "coder", "--register").code == DONE
+        while not watch.line().endswith("left        coder: agent:coder:main, its process is gone"):
+            pass
 
 
 @pytest.mark.parametrize("words", [["watch"], ["log", "-f"]])

@@ -22,6 +22,8 @@ COVEY = """
     covey.adapters.sqlite
     covey.adapters.sqlite.access
     covey.adapters.sqlite.agents
+    covey.adapters.sqlite.checksums
+    covey.adapters.sqlite.condition
     covey.adapters.sqlite.connection
     covey.adapters.sqlite.counts
     covey.adapters.sqlite.delivery_rows
@@ -33,6 +35,7 @@ COVEY = """
     covey.adapters.sqlite.operations
     covey.adapters.sqlite.reader
     covey.adapters.sqlite.recent
+    covey.adapters.sqlite.records
     covey.adapters.sqlite.schema
     covey.adapters.sqlite.sessions
     covey.adapters.sqlite.statements
@@ -51,11 +54,13 @@ COVEY = """
     covey.core.drive
     covey.core.errors
     covey.core.evidence
+    covey.core.extent
     covey.core.identity
     covey.core.ids
     covey.core.json
     covey.core.late
     covey.core.limits
+    covey.core.marks
     covey.core.message
     covey.core.names
     covey.core.reporting
@@ -67,6 +72,7 @@ COVEY = """
     covey.core.wire
     covey.ports
     covey.services
+    covey.services.damaged
     covey.services.known
     covey.services.looking
     covey.services.space
@@ -76,6 +82,7 @@ COVEY = """
     covey.surfaces.cli.catalogue
     covey.surfaces.cli.counts
     covey.surfaces.cli.documents
+    covey.surfaces.cli.existence
     covey.surfaces.cli.exits
     covey.surfaces.cli.letters
     covey.surfaces.cli.main
@@ -90,7 +97,7 @@ COVEY = """
 
 OTHERS = """
     apsw argparse collections contextlib copyreg datetime enum errno functools gc gettext importlib itertools json
-    keyword locale math operator re reprlib types typing warnings
+    keyword locale math operator re reprlib types typing warnings zlib
     _collections _datetime _functools _json _locale _operator _sre _typing
 """
 """What else it may load. Not every Python needs all of them, and a bare one may have loaded some already."""

@@ -6,7 +6,6 @@ import select
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -222,12 +221,10 @@ def test_players_do_not_outlive_a_demo_that_was_killed() -> None:
         assert ended, "a player is still there"
 
 
-def test_at_a_terminal_it_is_in_colour_fits_and_is_soon_over(temporary: Path) -> None:
-    began_at = time.monotonic()
+def test_at_a_terminal_it_is_in_colour_fits_and_comes_to_an_end(temporary: Path) -> None:
     with Terminal(["demo"], temporary, {"TMPDIR": str(temporary)}) as terminal:
         terminal.ends_with(DONE)
         terminal.check_fits()
-    assert time.monotonic() - began_at < 20
     assert "\x1b[" in terminal.shown
     assert "What the ledger says" in terminal.shown
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from covey.core.store_url import Engine, StoreUrl, parse_store_url
-from covey.surfaces.cli.exits import DONE, USAGE
+from covey.surfaces.cli.exits import DONE, UNAVAILABLE, USAGE
 from covey.wiring import locate
 from tests.services.shared_folder import letter
 from tests.surfaces.commands import Folder
@@ -34,7 +34,7 @@ def test_a_folder_of_others_is_left_as_it_is(covey: Covey, tmp_path: Path) -> No
 @pytest.mark.parametrize("sign", ["inbox", "manifest.jsonl"])
 def test_a_folder_of_agent_loops_is_recognised(covey: Covey, tmp_path: Path, sign: str) -> None:
     (tmp_path / "shared" / sign).mkdir(parents=True)
-    assert covey("agents", "--store", "files:shared").code == DONE
+    assert covey("init", "--store", "files:shared").code == DONE
     assert (tmp_path / "shared" / ".covey" / "layout").read_text() == "dialogue\n"
 
 
@@ -49,7 +49,7 @@ def test_a_folder_of_agent_loops_is_recognised(covey: Covey, tmp_path: Path, sig
 )
 def test_what_is_no_files_store_is_refused_with_advice(covey: Covey, tmp_path: Path, url: str, advice: str) -> None:
     covey("init", "--store", "files:there?layout=dialogue")
-    said = covey("agents", "--store", url)
+    said = covey("init", "--store", url)
     assert said.code == USAGE
     assert advice in said.err.replace("\n", " ")
     assert not (tmp_path / "shared").exists()
@@ -102,31 +102,33 @@ def fill(folder: Path, count: int) -> None:
         (archive / f"{content['id']}.json").write_text(json.dumps(content))
 
 
-@pytest.mark.parametrize("words", [("inbox", "alice"), ("watch", "--for", "0s")])
+@pytest.mark.parametrize("words", [("init",), ("join", "alice")])
 def test_a_person_sees_how_far_a_large_folder_is_taken_in(tmp_path: Path, words: tuple[str, ...]) -> None:
     fill(tmp_path / "shared", 1_200)
     store = ("--store", "files:shared?layout=dialogue")
     with Terminal((*words, *store), tmp_path, Folder(tmp_path).environment) as terminal:
         terminal.until("taking in files 500")
         terminal.ends_with(DONE)
-    last_line = terminal.shown.rpartition("files")[2]
+    last_line = terminal.shown.rpartition("taking in files")[2]
     assert "\r\x1b[2K" in last_line  # it is taken away again
 
 
 def test_a_program_does_not_see_it(covey: Covey, tmp_path: Path) -> None:
     fill(tmp_path / "shared", 1_200)
-    said = covey("inbox", "alice", "--store", "files:shared?layout=dialogue")
+    said = covey("init", "--store", "files:shared?layout=dialogue")
     assert (said.code, said.err) == (DONE, "")
 
 
-def test_a_folder_that_nobody_has_opened_yet_is_exported_with_what_is_in_it(covey: Covey, tmp_path: Path) -> None:
+def test_a_folder_of_others_is_exported_with_what_is_in_it(covey: Covey, tmp_path: Path) -> None:
     fill(tmp_path / "shared", 3)
+    assert covey("init", "--store", "files:shared?layout=dialogue").code == DONE
     said = covey("export", "out.jsonl", "--store", "files:shared?layout=dialogue", "--json")
     assert (said.code, said.json["records"]["message"]) == (DONE, 3)
 
 
-def test_a_folder_that_nobody_has_opened_yet_is_backed_up_with_what_is_in_it(covey: Covey, tmp_path: Path) -> None:
+def test_a_folder_of_others_is_backed_up_with_what_is_in_it(covey: Covey, tmp_path: Path) -> None:
     fill(tmp_path / "shared", 3)
+    assert covey("init", "--store", "files:shared?layout=dialogue").code == DONE
     assert covey("backup", "space.tar", "--store", "files:shared?layout=dialogue").code == DONE
     assert covey("restore", "space.tar", "--to", "sqlite:there.db").code == DONE
     assert len(covey("search", "old", "--store", "sqlite:there.db", "--json").json) == 3
@@ -134,5 +136,5 @@ def test_a_folder_that_nobody_has_opened_yet_is_backed_up_with_what_is_in_it(cov
 
 def test_a_folder_that_is_not_there_is_not_backed_up(covey: Covey, tmp_path: Path) -> None:
     said = covey("backup", "space.tar", "--store", "files:shared?layout=dialogue")
-    assert (said.code, "there is no space to back up" in said.err.replace("\n", " ")) == (USAGE, True)
+    assert (said.code, "there is no space at" in said.err.replace("\n", " ")) == (UNAVAILABLE, True)
     assert not (tmp_path / "shared").exists()

@@ -97,7 +97,7 @@ def test_an_inbox_is_listed_by_task_kind_and_time(covey: Verb) -> None:
     assert inbox(covey, "b", "--task", TASK, "--kind", "notify") == [second]
     assert inbox(covey, "b", "--task", "T-3") == []
     created_at = {m["id"]: m["created_at"] for m in covey("messages-inbox", "--agent", "b").json}
-    assert inbox(covey, "b", "--since", created_at[other]) == [other]
+    assert inbox(covey, "b", "--since", created_at[second]) == [other]
     assert inbox(covey, "b", "--since", "1h") == [first, second, other]
     assert inbox(covey, "b", "--since", "2100-01-01T00:00:00+00:00") == []
 
@@ -141,16 +141,18 @@ def test_an_inbox_whose_agent_is_gone_is_an_orphan(covey: Verb, tmp_path: Path) 
 @pytest.mark.parametrize(
     ("words", "code", "error"),
     [
-        (["messages-send"], USAGE, "usage"),
-        (["messages-send", "--from", "a", "--to", "b", "--kind", "shout"], USAGE, "usage"),
-        (["messages-inbox"], USAGE, "usage"),
-        (["messages-inbox", "--agent", "../etc"], USAGE, "invalid"),
-        (["messages-inbox", "--agent", "b", "--since", "yesterday"], USAGE, "invalid"),
-        (["messages-inbox", "--agent", "b", "--task", ".hidden"], USAGE, "invalid"),
-        (["messages-archive"], USAGE, "usage"),
-        (["messages-archive", "17"], USAGE, "invalid"),
-        (["messages-archive", UNKNOWN_ID], NOT_FOUND, "message-unknown"),
-        (["messages-thread", UNKNOWN_ID], NOT_FOUND, "message-unknown"),
+        (["messages-send"], USAGE, "messages-invalid-agent"),
+        (["messages-send", "--from", "a", "--to", "b", "--kind", "shout"], USAGE, "messages-invalid-kind"),
+        (["messages-send", "--shout"], USAGE, "usage"),
+        (["messages-inbox"], USAGE, "messages-invalid-agent"),
+        (["messages-inbox", "--agent", "../etc"], USAGE, "messages-invalid-agent"),
+        (["messages-inbox", "--agent", "b", "--since", "yesterday"], USAGE, "messages-invalid-since"),
+        (["messages-inbox", "--agent", "b", "--task", "two\nlines"], USAGE, "invalid"),
+        (["messages-archive"], USAGE, "messages-missing-id"),
+        (["messages-archive", "17"], USAGE, "messages-invalid-id"),
+        (["messages-archive", UNKNOWN_ID], NOT_FOUND, "messages-not-found"),
+        (["messages-thread", UNKNOWN_ID], NOT_FOUND, "messages-not-found"),
+        (["messages-thread", "--id", UNKNOWN_ID], NOT_FOUND, "messages-not-found"),
     ],
 )
 def test_an_error_is_json_with_a_stable_code(covey: Verb, words: list[str], code: int, error: str) -> None:
@@ -164,13 +166,13 @@ def test_an_error_is_json_with_a_stable_code(covey: Verb, words: list[str], code
     ("words", "code", "error"),
     [
         (["--kind", "notify", "--expects-reply"], REFUSED, "kind-rule"),
-        (["--kind", "response"], REFUSED, "kind-rule"),
-        (["--kind", "response", "--in-reply-to", UNKNOWN_ID], NOT_FOUND, "message-unknown"),
+        (["--kind", "response"], USAGE, "messages-response-needs-in-reply-to"),
+        (["--kind", "response", "--in-reply-to", UNKNOWN_ID], NOT_FOUND, "messages-not-found"),
         (["--kind", "notify", "--subject", "Not Kebab"], USAGE, "invalid"),
-        (["--kind", "notify", "--round", "-1"], USAGE, "invalid"),
-        (["--kind", "notify", "--round", "two"], USAGE, "usage"),
-        (["--kind", "notify", "--to", "b c"], USAGE, "invalid"),
-        (["--kind", "notify", "--body", "x" * (MAX_DIALOGUE_BODY_BYTES + 1)], REFUSED, "message-too-large"),
+        (["--kind", "notify", "--round", "-1"], USAGE, "messages-invalid-round"),
+        (["--kind", "notify", "--round", "two"], USAGE, "messages-invalid-round"),
+        (["--kind", "notify", "--to", "b c"], USAGE, "messages-invalid-agent"),
+        (["--kind", "notify", "--body", "x" * (MAX_DIALOGUE_BODY_BYTES + 1)], REFUSED, "messages-body-too-large"),
     ],
 )
 def test_a_message_that_breaks_a_rule_is_not_sent(covey: Verb, words: list[str], code: int, error: str) -> None:
@@ -184,6 +186,47 @@ def test_the_largest_body_and_an_empty_one_are_sent(covey: Verb) -> None:
     sent(covey, "notify", "a", "b", "--body", "x" * MAX_DIALOGUE_BODY_BYTES)
     sent(covey, "notify", "a", "b", "--body", "", subject="dead-code")
     assert [len(m["body"]) for m in covey("messages-inbox", "--agent", "b").json] == [MAX_DIALOGUE_BODY_BYTES, 0]
+
+
+@pytest.mark.parametrize("missing", ["from", "to", "phase", "subject", "kind", "body"])
+def test_what_is_missing_is_named_by_the_loops_code(covey: Verb, missing: str) -> None:
+    given = {"from": "a", "to": "b", "phase": TASK, "subject": "style", "kind": "notify", "body": "hi"}
+    words = [word for name, value in given.items() if name != missing for word in (f"--{name}", value)]
+    answer = covey("messages-send", *words)
+    invalid = {"from": "messages-invalid-agent", "to": "messages-invalid-agent", "kind": "messages-invalid-kind"}
+    assert (answer.code, answer.error) == (USAGE, invalid.get(missing, f"messages-missing-{missing}"))
+
+
+def test_a_body_may_come_from_a_file_of_this_folder(covey: Verb, tmp_path: Path) -> None:
+    (tmp_path / "body.txt").write_text("multi\nline\nbody")
+    sent(covey, "notify", "a", "b", "--body-file", "body.txt")
+    (listed,) = covey("messages-inbox", "--agent", "b", "--phase", TASK).json
+    assert listed["body"] == "multi\nline\nbody"
+    words = ("--from", "a", "--to", "b", "--task", TASK, "--subject", "style", "--kind", "notify")
+    outside = covey("messages-send", *words, "--body-file", "/etc/hostname")
+    assert outside.error == "messages-body-file-not-allowed"
+    assert covey("messages-send", *words, "--body-file", "none.txt").error == "messages-body-file-read-failed"
+    (tmp_path / "latin").write_bytes(b"\xe4")
+    assert covey("messages-send", *words, "--body-file", "latin").error == "messages-body-file-read-failed"
+
+
+def test_aliases_of_the_loops_mean_the_same(covey: Verb) -> None:
+    words = ("--from", "a", "--to", "b", "--task", TASK, "--subject", "style", "--kind", "notify", "--body", "hi")
+    message = covey("messages-send", *words).json
+    assert (message["phase"], message["path"]) == (TASK, None)  # this store has no files
+    assert inbox(covey, "b", "--phase", TASK) == inbox(covey, "b", "--task", TASK) == [message["id"]]
+    assert covey("messages-thread", "--id", message["id"]).json[0]["id"] == message["id"]
+    assert covey("messages-archive", "--id", message["id"]).json == {"archived": message["id"]}
+
+
+def test_since_a_time_means_newer_than_it(covey: Verb) -> None:
+    first, second = (sent(covey, "notify", "a", "b", "--body", text, subject=text) for text in ("one", "two"))
+    created = {m["id"]: m["created_at"] for m in covey("messages-inbox", "--agent", "b").json}
+    assert inbox(covey, "b", "--since", created[first]) == [second]
+    assert inbox(covey, "b", "--since", created[second]) == []
+    assert [m["id"] for m in covey("inbox", "b", "--since", created[first], "--json").json] == [second]
+    assert [m["id"] for m in covey("search", "one two", "--since", created[first], "--json").json] == []
+    assert [m["id"] for m in covey("search", "two", "--since", created[first], "--json").json] == [second]
 
 
 def test_a_body_may_come_from_stdin(covey: Verb, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -212,7 +255,7 @@ def test_of_a_message_to_several_someone_says_who_archives_it(covey: Verb) -> No
     words = ("--from", "a", "--to", "b", "--to", "c", "--register", "--json")
     message = covey("send", "hi", *words).json["id"]
     answer = covey("messages-archive", message)
-    assert (answer.code, answer.error) == (USAGE, "invalid")
+    assert (answer.code, answer.error) == (USAGE, "messages-invalid-agent")
     assert "--agent b or c" in answer.json["error"]["message"]
     assert covey("messages-thread", message).json[0]["to"] == "b, c"
     assert covey("messages-archive", message, "--agent", "c").code == DONE

@@ -205,8 +205,6 @@ while True:
         (["move", HERE, "sqlite:./x/../.covey/covey.db"], "it is the one that is to be moved"),
         (["move", HERE, "memory:"], "it ends with this process"),
         (["move", "memory:", THERE], "it ends with this process"),
-        (["move", "sqlite:nowhere.db", THERE], "there is no space to move"),
-        (["move", "files:nowhere", THERE], "there is no space to move"),
         (["move", HERE, "files:."], "it is the one that is to be moved"),
         (["move", HERE, THERE], "nothing has happened there"),
         (["move", HERE, "redis:x"], "use memory:"),

@@ -152,6 +152,7 @@ def test_a_wrong_file_is_refused_with_its_line_and_changes_nothing(
     a_question(covey)
     lines = covey("export").out.splitlines(keepends=True)
     Path("wrong.jsonl").write_text("".join(spoil(lines)), encoding="utf-8", newline="")
+    assert covey("init", "--store", THERE).code == DONE
     said = covey("import", "wrong.jsonl", "--store", THERE)
     assert said.code == REFUSED
     assert says in said.err

@@ -31,7 +31,7 @@ async def test_without_a_death_it_does_what_the_store_does_and_counts_the_writes
     await store.commit(write_everything)
     assert await settings(store) == ["1", "2"]
     assert len(await store.read(read_everything)) == EVERYTHING
-    assert store.writes == [2, 16]
+    assert store.writes == [2, 17]
     assert store.capabilities == MemoryStore().capabilities
 
 

@@ -30,12 +30,26 @@ def test_the_tools_are_those_that_were_agreed_on() -> None:
             "update_task",
             "spawn_agent",
         ],
-        "peers": ["list_peers", "send_to_peer", "request_approval", "decide_approval"],
-        "dialogue": ["messages_send", "messages_inbox", "messages_archive", "messages_thread", "pending"],
-        "broadcast": ["broadcast", "dismiss", "spawn"],
-        "mailbox": ["list_agents", "send_message", "delegate_task", "update_task", "list_tasks"],
-        "sessions": ["sessions_spawn", "sessions_send", "sessions_list", "sessions_history", "sessions_stop"],
-        "coordinator": ["SpawnWorker", "SendMessageToWorker", "ListWorkers", "StopWorker"],
+        "peers": ["list_peers", "send_to_peer", "request_approval", "decide_approval", "read_message"],
+        "dialogue": [
+            "messages_send",
+            "messages_inbox",
+            "messages_archive",
+            "messages_thread",
+            "pending",
+            "read_message",
+        ],
+        "broadcast": ["broadcast", "dismiss", "spawn", "read_message"],
+        "mailbox": ["list_agents", "send_message", "delegate_task", "update_task", "list_tasks", "read_message"],
+        "sessions": [
+            "sessions_spawn",
+            "sessions_send",
+            "sessions_list",
+            "sessions_history",
+            "sessions_stop",
+            "read_message",
+        ],
+        "coordinator": ["SpawnWorker", "SendMessageToWorker", "ListWorkers", "StopWorker", "read_message"],
         "worker": ["read_inbox", "send_message", "ask_agent", "update_task"],
     }
 
@@ -43,7 +57,9 @@ def test_the_tools_are_those_that_were_agreed_on() -> None:
 def test_several_are_one() -> None:
     both = toolkit("peers, broadcast,peers")
     assert both.name == "peers,broadcast"
-    assert both.tools == toolkit("peers").tools + toolkit("broadcast").tools
+    peers, broadcast = toolkit("peers").tools, toolkit("broadcast").tools
+    assert both.tools == (*peers[:-1], broadcast[-1], *broadcast[:-1])
+    assert broadcast[-1].name == peers[-1].name == "read_message"
     assert both.presentation is Presentation.UNTIL_HANDLED
     assert both.capacity is None
     assert both.instructions.count("\n") == 1

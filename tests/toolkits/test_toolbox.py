@@ -27,7 +27,7 @@ async def test_a_toolbox_has_names_words_and_schemas() -> None:
     async with covey.open("memory:") as space:
         tools = (await space.join("coder")).tools("peers,broadcast")
         assert isinstance(tools, covey.Toolbox)
-        assert tools.names == (*named("peers"), *named("broadcast"))
+        assert tools.names == tuple(dict.fromkeys([*named("peers"), *named("broadcast")]))
         assert tools.instructions == tools.toolkit.instructions
         assert [schema["name"] for schema in tools.schemas()] == list(tools.names)
         assert repr(tools) == f"<Toolbox peers,broadcast of coder: {', '.join(tools.names)}>"

@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 from covey.core.delivery import Delivery, DeliveryState
 from covey.core.evidence import EvidenceGrade
+from covey.core.extent import Seen
 from covey.core.ids import InboxId, MessageId, SessionId, TicketId
 from covey.core.names import AgentName
 from covey.core.session import Session
@@ -19,6 +20,7 @@ class DeliveryAccount(NamedTuple):
     state: DeliveryState
     grade: EvidenceGrade | None = None
     is_archived: bool = False
+    seen: Seen | None = None
 
 
 class TicketAccount(NamedTuple):
@@ -54,7 +56,13 @@ class SessionAccount(NamedTuple):
 def delivery_account(record: Delivery) -> DeliveryAccount:
     """Return what the journal should say of a delivery."""
     return DeliveryAccount(
-        record.message_id, record.inbox, record.agent, record.state, record.grade, record.archived_at is not None
+        record.message_id,
+        record.inbox,
+        record.agent,
+        record.state,
+        record.grade,
+        record.archived_at is not None,
+        record.seen,
     )
 
 

@@ -8,8 +8,9 @@ from typing import Final, NamedTuple
 from covey.core.card import Presence
 from covey.core.counted import counted
 from covey.core.errors import Invalid
-from covey.core.identity import Identity
-from covey.core.ids import DeliveryId, MessageId, OfferId
+from covey.core.extent import Extent
+from covey.core.identity import Grade, Identity
+from covey.core.ids import DeliveryId, MessageId, OfferId, SessionId
 from covey.core.limits import ATTENTION_BUDGET, MAX_SHOWN, MIN_ATTENTION_BUDGET, OFFER_LEASE
 from covey.core.message import Callback, Kind
 from covey.core.names import AgentName, Scope, Subject
@@ -50,6 +51,19 @@ class WorkNote(NamedTuple):
     """As it is addressed: a label, a session key or an agent."""
     status: str
     run: str | None = None
+    session: str | None = None
+    """Its session key, where it is a child."""
+
+
+class ChildNote(NamedTuple):
+    """The child that a letter is from: several children may be of one agent."""
+
+    session: str
+    """Its session key."""
+    label: str | None = None
+    run: str | None = None
+    status: str | None = None
+    """The state of its run now."""
 
 
 class Letter(NamedTuple):
@@ -66,6 +80,8 @@ class Letter(NamedTuple):
     """As much of the body as is shown, as it was sent. Renderings make it harmless."""
     length: int
     """The characters of the whole body."""
+    start: int = 0
+    """How many characters of the body were seen before, and are not shown again."""
     rank: Rank = Rank.PEER
     expects_reply: bool = False
     scope: Scope | None = None
@@ -77,16 +93,33 @@ class Letter(NamedTuple):
     callback: Callback | None = None
     """The conversation that a result belongs to."""
     work: WorkNote | None = None
+    child: ChildNote | None = None
+
+    @property
+    def goal(self) -> SessionId | None:
+        """The goal of a foreign program on the peers' wire, which can be written to; None for anyone else."""
+        return self.sender.session if self.sender.grade is Grade.CLAIMED else None
+
+    @property
+    def extent(self) -> Extent:
+        """How much of the body is shown."""
+        return Extent(self.start, self.start + len(self.text), self.length)
 
     @property
     def is_cut(self) -> bool:
-        return len(self.text) < self.length
+        return not self.extent.is_whole
+
+    @property
+    def has_more(self) -> bool:
+        """Whether something of the body is left after what is shown."""
+        return self.extent.stop < self.length
 
 
 class OtherAgent(NamedTuple):
-    """An agent that is there too."""
+    """An agent, or a child of the same family, that is there too."""
 
-    name: AgentName
+    name: str
+    """As it is addressed: an agent's name, a child's label or session key."""
     presence: Presence
     status: str | None = None
     """What it says that it is doing."""
@@ -103,7 +136,7 @@ class LeftOut(NamedTuple):
 
 class Ways(NamedTuple):
     """How the reader gets at what it is not shown, in words that it can act on. {agent} stands for its own name,
-    {number} and {message} for the number and the id of a message."""
+    {number} and {message} for the number and the id of a message, {next} for the place in its text where it goes on."""
 
     more: str = "covey inbox {agent}"
     """To what did not fit."""
@@ -185,8 +218,11 @@ def cut_note(letter: Letter, agent: AgentName, ways: Ways) -> str:
     """Say how much of a letter is shown, and how to read the rest; empty where it is whole."""
     if not letter.is_cut:
         return ""
-    rest = ways.rest.format(agent=agent, number=letter.number, message=letter.message_id)
-    return f"{len(letter.text):,} of {letter.length:,} characters; the rest: {rest}"
+    told = f"{len(letter.text):,} of {letter.length:,} characters" if not letter.start else f"goes on: {letter.extent}"
+    if not letter.has_more:
+        return told
+    rest = ways.rest.format(agent=agent, number=letter.number, message=letter.message_id, next=letter.extent.stop + 1)
+    return f"{told}; the rest: {rest}"
 
 
 def decide_note(letter: Letter, agent: AgentName, ways: Ways) -> str:
@@ -206,7 +242,7 @@ def check_terms(terms: Terms) -> Terms:
         raise Invalid("ways", terms.ways, f"use at most {MAX_WAY_CHARS} characters for each")
     try:
         for way in terms.ways:
-            way.format(agent="", number=0, message="")
+            way.format(agent="", number=0, message="", next=0)
     except (LookupError, ValueError, AttributeError):
-        raise Invalid("ways", terms.ways, "only {agent}, {number} and {message} stand for something") from None
+        raise Invalid("ways", terms.ways, "only {agent}, {number}, {message} and {next} stand for something") from None
     return terms

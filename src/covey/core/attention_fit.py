@@ -93,4 +93,4 @@ def _at_word(text: str) -> str:
     """Return a text without the word at its end, which may have been cut; the whole where that would take much off."""
     head = text.rstrip()
     word = max(head.rfind(" "), head.rfind("\n"))
-    return head[:word].rstrip() if word > max(0, len(head) - LONGEST_WORD) else text
+    return (head[:word].rstrip() if word > max(0, len(head) - LONGEST_WORD) else "") or text

@@ -8,9 +8,6 @@ from covey.core.ids import MessageId
 from covey.core.message import Kind, Message
 from covey.core.task import Task, TaskState
 
-PROGRESS_CHARS: Final = 240
-"""So much is shown of how far a task is: there is more to come."""
-
 _STATES: Final = frozenset(str(state) for state in TaskState)
 
 

@@ -1,30 +1,27 @@
 """What an answer tells of finished work: which worker did it, and how it ended."""
 
-from typing import Final
-
 from covey.core.attention import WorkNote
-from covey.core.errors import Invalid
+from covey.core.marks import Step
 from covey.core.message import Message
-from covey.core.run import Run, RunId, RunState, parse_run_id
-
-WORK: Final = "work"
-"""What the subject begins with under which a coordinator and a worker are found."""
+from covey.core.run import Run, RunId, status_of
 
 
-def about_run(message: Message) -> RunId | None:
-    """Return the run that an answer says that it is of; whether that is so, its record tells."""
-    try:
-        return parse_run_id(message.metadata.get("run"))
-    except Invalid:
-        return None
-
-
-def work_note(message: Message, run: Run | None) -> WorkNote | None:
-    """Return what an answer tells of finished work; None where it tells nothing of any."""
-    if run is not None and (run.agent, run.session) == (message.sender.agent, message.sender.session):
-        status = message.metadata.get("status")
-        is_known = isinstance(status, str) and status in set(RunState)
-        return WorkNote(str(run.label or run.key), str(status) if is_known else RunState.COMPLETED, run.id)
-    if (message.subject or "").startswith(f"{WORK}-"):
-        return WorkNote(message.sender.agent, RunState.COMPLETED)
+def run_of(answer: Message, request: Message) -> RunId | None:
+    """Return the run that an answer, or the request that it answers, is of; None where it is of none."""
+    for message in (answer, request):
+        if message.marks is not None and message.marks.run is not None:
+            return RunId(message.marks.run)
     return None
+
+
+def is_work(request: Message) -> bool:
+    """Tell whether a coordinator gave a worker something to do with a request."""
+    return request.marks is not None and request.marks.step is Step.WORK
+
+
+def work_note(answer: Message, request: Message, run: Run | None) -> WorkNote | None:
+    """Return what an answer tells of finished work; None where it tells nothing of any. The ledger has confirmed that
+    it is the answer that was owed."""
+    if run is not None and (run.agent, run.session) == (answer.sender.agent, answer.sender.session):
+        return WorkNote(str(run.label or run.key), status_of(answer), run.id, str(run.key))
+    return WorkNote(answer.sender.agent, status_of(answer)) if is_work(request) else None

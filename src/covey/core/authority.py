@@ -15,7 +15,7 @@ from covey.core.identity import Grade, Identity
 from covey.core.ids import DeliveryId, TicketId
 from covey.core.json import Json
 from covey.core.message import Message
-from covey.core.names import RESERVED, AgentName
+from covey.core.names import OPERATOR, AgentName, Label, is_reserved
 from covey.core.task import Task
 from covey.core.ticket import Ticket
 
@@ -24,10 +24,26 @@ KEPT_OUT: Final = frozenset({DeliveryState.REFUSED, DeliveryState.UNDELIVERABLE,
 
 
 def claim(name: AgentName) -> Identity:
-    """Return an identity that nobody checked. The operator and the space can't be claimed."""
-    if name in RESERVED:
+    """Return an identity that nobody checked. The operator, the space and other reserved names can't be claimed."""
+    if name == OPERATOR:
         raise IdentityRefused(f"{name} can't be claimed: only a token makes an operator")
+    check_free(name)
     return Identity(name, None, Grade.CLAIMED)
+
+
+def check_free(name: AgentName) -> None:
+    """Raise IdentityRefused for names that no agent can have. An agent of an older space that has one stays readable:
+    its mail is there, and nobody can act as it."""
+    if is_reserved(name):
+        raise IdentityRefused(f"the name {name} is reserved, because readers would take it for the space; use another")
+
+
+def check_label(label: Label) -> None:
+    """Raise IdentityRefused for labels that no session can have."""
+    if is_reserved(label):
+        raise IdentityRefused(
+            f"the label {label} is reserved, because readers would take it for the space; use another"
+        )
 
 
 def check_recipient(actor: Identity, action: str, message: Message, recipient: AgentName) -> None:

@@ -37,11 +37,14 @@ class Card(NamedTuple):
     max_depth: int = 1
     """How deep its sessions may start children: 1 lets a main session, and no child of one."""
     max_children: int = 5
-    """How many children each of its sessions may have at once."""
+    """How many children it may have at once, over all its sessions."""
     allow_spawn: tuple[str, ...] = (ANYONE,)
     """Of which other agents it may start children. Of its own it always may."""
     channel: bool = False
     """It is where people are reached: its mail is posted to them, and nobody joins as it."""
+    wire_name: str | None = None
+    """The name that a foreign program gives itself on the peers' wire; None for an agent of this space. Only the bridge
+    to the wire sets it."""
 
 
 class Agent(NamedTuple):
@@ -75,6 +78,7 @@ def encode_card(card: Card) -> dict[str, Json]:
         "max_children": card.max_children,
         "allow_spawn": list(card.allow_spawn),
         "channel": card.channel,
+        **({} if card.wire_name is None else {"wire_name": card.wire_name}),
     }
 
 
@@ -127,6 +131,7 @@ def _parse(data: Mapping[str, Json]) -> Card:
         max_children=_count(data.get("max_children", blank.max_children), "max_children"),
         allow_spawn=parse_allow(_texts(data.get("allow_spawn", blank.allow_spawn), "allow_spawn")),
         channel=channel,
+        wire_name=None if data.get("wire_name") is None else _text(data.get("wire_name"), "wire_name"),
     )
     allowed = (*card.allow_from, *card.allowed_delegates, *card.allow_spawn)
     texts = (card.description, *card.capabilities, *allowed, *card.command)

@@ -28,6 +28,8 @@ def delivery_faults(delivery: Delivery, message: Message, offer: Offer | None) -
         yield Disagreement("delivery state", delivery.id, "a state that it can rest in", delivery.state)
     if delivery.state is DeliveryState.IN_CONTEXT and delivery.grade is None:
         yield Disagreement("evidence", delivery.id, "a grade for what is in context", "none")
+    if delivery.state is DeliveryState.IN_CONTEXT and delivery.is_partly_seen:
+        yield Disagreement("evidence", delivery.id, "evidence for all of what is in context", str(delivery.seen))
     if delivery.archived_at is not None and not delivery.is_terminal:
         yield Disagreement("archive", delivery.id, "an end before it is archived", delivery.state)
     if delivery.agent is not None and delivery.has_arrived and delivery.number < 1:

@@ -1,9 +1,9 @@
 """The debt: how a ticket begins, by what became of the request's copies when it was accepted."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from datetime import datetime
 
-from covey.core.delivery import TERMINAL, DeliveryState
+from covey.core.delivery import TERMINAL, Delivery, DeliveryState
 from covey.core.ids import ticket_id
 from covey.core.message import Message
 from covey.core.names import AgentName
@@ -41,3 +41,16 @@ def new_ticket(message: Message, debtor: AgentName, copies: Collection[DeliveryS
         trouble=trouble,
     )
     return ticket if move is None else ticket_moved(ticket, move, now)
+
+
+def ticket_at(ticket: Ticket, copies: Iterable[Delivery]) -> Ticket:
+    """Return the ticket as a reader sees it who sees these copies of its request: it is in trouble where they have
+    expired, before anyone has written that down."""
+    states = [copy.state for copy in copies if copy.agent == ticket.debtor]
+    has_expired = DeliveryState.EXPIRED in states and all(state in TERMINAL for state in states)
+    return ticket._replace(trouble=Trouble.EXPIRED) if has_expired and may_get_trouble(ticket) else ticket
+
+
+def may_get_trouble(ticket: Ticket) -> bool:
+    """Tell whether nobody has answered a ticket, and nothing is in the way yet."""
+    return ticket.state is TicketState.OPEN and ticket.trouble is None

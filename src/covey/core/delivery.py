@@ -7,6 +7,7 @@ from typing import Final, NamedTuple
 
 from covey.core.errors import IllegalMove
 from covey.core.evidence import EvidenceGrade
+from covey.core.extent import Seen
 from covey.core.ids import DeliveryId, InboxId, MessageId, OfferId, SessionId, inbox_session, is_parked
 from covey.core.message import Kind
 from covey.core.names import AgentName, Scope, Subject
@@ -37,8 +38,10 @@ class Move(StrEnum):
     """It is rendered for a model."""
     RETURN = "return"
     """Its offer ended without evidence."""
+    CONTINUE = "continue"
+    """Evidence shows that a part of it reached a model's context; the rest waits."""
     CONFIRM = "confirm"
-    """Evidence shows that it reached a model's context."""
+    """Evidence shows that all of it reached a model's context."""
     RELEASE = "release"
     """The session whose context held it has ended; another context has not seen it."""
     SETTLE = "settle"
@@ -63,7 +66,12 @@ MOVES: Final[Mapping[DeliveryState, Mapping[Move, DeliveryState]]] = {
         _M.SUPERSEDE: _S.SUPERSEDED,
         _M.WITHDRAW: _S.WITHDRAWN,
     },
-    _S.OFFERED: {_M.RETURN: _S.QUEUED, _M.CONFIRM: _S.IN_CONTEXT, _M.SETTLE: _S.HANDLED},
+    _S.OFFERED: {
+        _M.RETURN: _S.QUEUED,
+        _M.CONTINUE: _S.QUEUED,
+        _M.CONFIRM: _S.IN_CONTEXT,
+        _M.SETTLE: _S.HANDLED,
+    },
     _S.IN_CONTEXT: {_M.RELEASE: _S.QUEUED, _M.SETTLE: _S.HANDLED},
     _S.HANDLED: {},
     _S.EVICTED: {},
@@ -82,6 +90,8 @@ WAITING: Final = frozenset({_S.QUEUED, _S.OFFERED, _S.IN_CONTEXT})
 SIBLING_HOLDS_IT: Final = "a sibling holds it"
 SIBLING_LEFT_IT: Final = "a sibling left it too"
 HAS_IT_ALREADY: Final = "the session has it already"
+TIME_PASSED: Final = "its time had passed"
+LEASE_ENDED: Final = "its lease ended"
 GAVE_WAY: Final = frozenset({SIBLING_HOLDS_IT, SIBLING_LEFT_IT, HAS_IT_ALREADY})
 """Why a copy was settled although nobody did anything about it: another copy of the message stands for it."""
 
@@ -112,11 +122,18 @@ class Delivery(NamedTuple):
     reason: str | None = None
     """Why it is where it is: what settled it, what refused it."""
     archived_at: datetime | None = None
+    seen: Seen | None = None
+    """How much of it its session was shown; None where no offer there showed it, or only offers of older versions."""
 
     @property
     def session(self) -> SessionId | None:
         """The session whose inbox holds it; None while it is parked."""
         return inbox_session(self.inbox)
+
+    @property
+    def is_partly_seen(self) -> bool:
+        """Whether a model had a part of it in context, and the rest waits."""
+        return self.seen is not None and bool(self.seen.spans) and self.seen.grade is None
 
     @property
     def is_parked(self) -> bool:
@@ -144,7 +161,19 @@ def moved(delivery: Delivery, move: Move, at: datetime, reason: str | None = Non
         raise IllegalMove("delivery", delivery.state, move)
     if state is DeliveryState.OFFERED:
         return delivery._replace(state=state, updated_at=at, reason=reason)
-    return delivery._replace(state=state, updated_at=at, reason=reason, offer=None, lease_until=None)
+    seen = seen_after(delivery.seen, move, reason)
+    return delivery._replace(state=state, updated_at=at, reason=reason, offer=None, lease_until=None, seen=seen)
+
+
+def seen_after(seen: Seen | None, move: Move, reason: str | None) -> Seen | None:
+    """Return how much of a delivery is known to be shown after a move. After RELEASE another context reads it, which
+    has seen nothing. An offer that was given back was not shown, so naming the message proves nothing; one whose lease
+    ended may have been."""
+    if move is Move.RELEASE:
+        return None
+    if move is Move.RETURN and reason != LEASE_ENDED and seen is not None:
+        return seen._replace(named=(0, 0)) if seen.spans else None
+    return seen
 
 
 def lapses_at(delivery: Delivery) -> datetime | None:
@@ -154,12 +183,20 @@ def lapses_at(delivery: Delivery) -> datetime | None:
     return delivery.expires_at if delivery.state is DeliveryState.QUEUED else None
 
 
-def state_at(delivery: Delivery, now: datetime) -> DeliveryState:
-    """Return the state as a reader sees it at `now`, before anyone has written down that a lease or a date has
+def delivery_at(delivery: Delivery, now: datetime) -> Delivery:
+    """Return the delivery as a reader sees it at `now`, before anyone has written down that a lease or a date has
     passed."""
-    state = delivery.state
-    if state is DeliveryState.OFFERED and delivery.lease_until is not None and delivery.lease_until <= now:
-        state = DeliveryState.QUEUED
-    if state is DeliveryState.QUEUED and delivery.expires_at is not None and delivery.expires_at <= now:
-        state = DeliveryState.EXPIRED
-    return state
+    seen = delivery
+    if seen.state is DeliveryState.OFFERED and seen.lease_until is not None and seen.lease_until <= now:
+        seen = moved(seen, Move.RETURN, seen.lease_until, LEASE_ENDED)
+    if seen.state is DeliveryState.QUEUED and seen.expires_at is not None and seen.expires_at <= now:
+        seen = moved(seen, Move.EXPIRE, seen.expires_at, TIME_PASSED)
+    return seen
+
+
+def state_at(delivery: Delivery, now: datetime) -> DeliveryState:
+    """Return the state as a reader sees it at `now`."""
+    # Most deliveries have neither a lease nor a date, and inboxes are read in bulk.
+    if delivery.lease_until is None and delivery.expires_at is None:
+        return delivery.state
+    return delivery_at(delivery, now).state

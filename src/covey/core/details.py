@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import TypeVar
 
 from covey.core.errors import Invalid
+from covey.core.extent import Extent, parse_extent
 from covey.core.json import Json
 
 T = TypeVar("T")
@@ -62,3 +63,13 @@ def entries(details: Mapping[str, Json], name: str) -> Sequence[Mapping[str, Jso
     if not all(isinstance(item, Mapping) for item in value):
         raise Invalid(name, value, "it has other things than objects in it")
     return [item for item in value if isinstance(item, Mapping)]
+
+
+def extents(details: Mapping[str, Json], many: int) -> Sequence[Extent | None]:
+    """Return how much of each delivery was shown, in their order. Events of older versions do not say it."""
+    value = details.get("extents")
+    if value is None:
+        return [None] * many
+    if isinstance(value, str) or not isinstance(value, Sequence) or len(value) != many:
+        raise Invalid("extents", value, f"it is not a list of {many}")
+    return [None if item is None else parse_extent(list(item) if isinstance(item, tuple) else item) for item in value]

@@ -62,6 +62,23 @@ STORE_FOREIGN: Final = Diagnosis(
     "Name another store with --store. If this was one, `covey restore` a backup.",
     blocks=True,
 )
+STORE_EMPTY: Final = Diagnosis(
+    "store-empty",
+    Area.STORE,
+    Severity.ERROR,
+    "The file has 0 bytes. Covey never makes such a file: the store was cut off, or another program made it.",
+    "`covey restore` a backup to this path; or, for a new space, remove the file and run `covey init`.",
+    blocks=True,
+)
+RECORDS_DAMAGED: Final = Diagnosis(
+    "records-damaged",
+    Area.STORE,
+    Severity.ERROR,
+    "Messages or deliveries are not what was written: their checksum is wrong, or their columns contradict the"
+    " message. They are not shown as mail; everything else is.",
+    "Ask the senders for these messages again, or `covey restore FILE --replace` from a backup. `covey doctor --salvage"
+    " NEW.db` makes a store without the damaged ones.",
+)
 STORE_DAMAGED: Final = Diagnosis(
     "store-damaged",
     Area.STORE,
@@ -230,6 +247,16 @@ ORPHAN_INBOX: Final = Diagnosis(
     "Let --fix give it back to its agent, or look at it with `covey thread ID` and archive it.",
     "registers unknown agents again, with blank cards, and parks the mail with its agents",
 )
+RESERVED_NAME: Final = Diagnosis(
+    "agent-name-reserved",
+    Area.INBOXES,
+    Severity.WARNING,
+    "An agent of this space has a name that readers would take for the space, the operator or a role of a model's"
+    " request. Such names were possible once. What the agent sent and got can be read, and nobody can join or act as it"
+    " any more.",
+    "Join under another name, and let others write to that. What waits for the old name can be handled by the operator"
+    " (`covey inbox AGENT`, `covey handle`).",
+)
 UNANSWERABLE_TICKET: Final = Diagnosis(
     "unanswerable-ticket",
     Area.TICKETS,
@@ -380,6 +407,8 @@ DIAGNOSES: Final = (
     SERVER_CLOCK_APART,
     SERVER_ROOM_SHORT,
     STORE_MISSING,
+    STORE_EMPTY,
+    RECORDS_DAMAGED,
     STORE_FOREIGN,
     STORE_UNREADABLE,
     STORE_DAMAGED,
@@ -402,6 +431,7 @@ DIAGNOSES: Final = (
     EXPIRED_LEASE,
     STUCK_OFFER,
     ORPHAN_INBOX,
+    RESERVED_NAME,
     UNANSWERABLE_TICKET,
     TASK_WITHOUT_MESSAGE,
     TASK_UNRECORDED,

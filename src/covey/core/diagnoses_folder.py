@@ -28,6 +28,30 @@ FOLDER_FILE_UNPARSED: Final = Diagnosis(
     " as it is, and nobody is shown it.",
     "Mend it, and it is taken in at once; or remove it. Its writer may have been killed, or have a bug.",
 )
+FOLDER_FILE_CHANGED: Final = Diagnosis(
+    "folder-file-changed",
+    Area.FOLDER,
+    Severity.WARNING,
+    "The file of a message was changed after it was taken in or written. Messages never change: the space keeps what it"
+    " accepted, while those who read the file see something else.",
+    "Send what has changed as a new message. `covey thread ID` shows what was accepted; removing the file brings it"
+    " back.",
+)
+FOLDER_FILE_TWICE: Final = Diagnosis(
+    "folder-file-twice",
+    Area.FOLDER,
+    Severity.WARNING,
+    "Several files that other programs wrote have the same id. Each is a message of its own here, and an answer to that"
+    " id goes to one of them.",
+    "Have each message given an id of its own. Nothing was lost.",
+)
+MANIFEST_UNUSABLE: Final = Diagnosis(
+    "manifest-unusable",
+    Area.FOLDER,
+    Severity.ERROR,
+    "The manifest is no file, or can't be read and written. Messages come and go without it; its lines are missing.",
+    "Move what stands in its place away, or give this user the right to write; the lines come by themselves then.",
+)
 FOLDER_FILE_LARGE: Final = Diagnosis(
     "folder-file-large",
     Area.FOLDER,
@@ -126,6 +150,8 @@ FOLDER_DIAGNOSES: Final = (
     FOLDER_UNUSABLE,
     FOLDER_HINDERED,
     FOLDER_FILE_UNPARSED,
+    FOLDER_FILE_CHANGED,
+    FOLDER_FILE_TWICE,
     FOLDER_FILE_LARGE,
     FOLDER_FILE_UNREADABLE,
     FOLDER_FILE_LINK,
@@ -134,6 +160,7 @@ FOLDER_DIAGNOSES: Final = (
     FOLDER_FILE_STRAY,
     FOLDER_FILE_MISSING,
     FOLDER_LEFTOVERS,
+    MANIFEST_UNUSABLE,
     MANIFEST_TORN,
     MANIFEST_LOCK_STALE,
     REGISTRY_BROKEN,

@@ -41,6 +41,7 @@ class Draft(NamedTuple):
     expires_at: datetime | None = None
     traceparent: str | None = None
     metadata: Mapping[str, Json] = {}
+    """Plain data for the recipient. What the space itself says of a message stands in its marks, not here."""
 
 
 def check_kind(draft: Draft) -> None:

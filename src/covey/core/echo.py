@@ -11,7 +11,7 @@ from covey.core.compact import to_json
 from covey.core.courtesies import COURTESIES
 from covey.core.json import Json
 from covey.core.names import AgentName
-from covey.core.parts import DataPart, FilePart, Part, text_of
+from covey.core.parts import DataPart, FilePart, Part, TextPart, text_of
 from covey.core.times import format_instant, parse_instant
 
 ROUNDS: Final = 4
@@ -39,6 +39,7 @@ _WORD: Final = 4
 
 _DIGIT = re.compile(r"\d")
 _WORDS = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
+_NUMBERED = re.compile(r"\w*\d\w*")
 
 
 class Talk(NamedTuple):
@@ -74,6 +75,12 @@ def gist(parts: tuple[Part, ...]) -> str:
     marks += [to_json(part.data) for part in parts if isinstance(part, DataPart)]
     first = f"{_hash(' '.join(marks)):08x}" if marks else "0" * _MARKS
     return first + "".join(sorted(f"{_hash(word) & 0xFFFF:04x}" for word in content)[:SKETCH])
+
+
+def theme(parts: tuple[Part, ...]) -> str:
+    """Return the gist of a message without the numbers in its text: a counter is nothing new."""
+    text = _NUMBERED.sub(" ", text_of(parts)[:MAX_CHARS])
+    return gist((TextPart(text), *(part for part in parts if not isinstance(part, TextPart))))
 
 
 def is_empty(text_gist: str) -> bool:

@@ -5,11 +5,12 @@ CoveyError
 │   ├── Invalid             a value that can't be parsed (names, ids, fields, sizes)
 │   ├── MessageTooLarge     an envelope over the limit
 │   ├── IdReused            a known message id with another content
+│   ├── RequestReplayed     a signed request that was heard before
 │   ├── IllegalMove         a move that the state table does not have
 │   ├── TaskTaken           another session has the task
 │   ├── QuotaFull           the agent has as many tasks as it may have
 │   ├── SpawnDepth          a child would be deeper than its parent's card lets it
-│   ├── SpawnLimit          the session has as many children as its card lets it
+│   ├── SpawnLimit          the agent has as many children as its card lets it
 │   ├── SpawnNotAllowed     the card does not let it start children of that agent
 │   ├── NoParent            only a child has siblings
 │   ├── NotYours            only the recipient, the sender or the operator may do that
@@ -19,6 +20,8 @@ CoveyError
 │   ├── HopsExhausted       the message was relayed as often as it may be
 │   ├── TreeExhausted       a message and all that it led to have grown to a limit
 │   ├── EchoStorm           two agents trade messages that say nothing new
+│   ├── ExchangeStorm       some agents keep each other going without a rest
+│   ├── ProgressStorm       a task tells its progress too often
 │   ├── WaitCircle          a wait that would close a circle: nobody in it could answer
 │   ├── Paused              the operator has paused the agent, or the space
 │   ├── RoundsExhausted     a negotiation has had all its rounds
@@ -31,6 +34,7 @@ CoveyError
 │   ├── GateClosed          the scope still has debts
 │   ├── LabelAmbiguous      a label that several live sessions carry
 │   ├── SessionEnded        acting for a session that has ended
+│   ├── FileOffLimits       a file part from a store, or with a credential in it
 │   ├── FileOutsideRoots    a file part from a folder that was not declared
 │   ├── ExportDamaged       an export that was cut off, changed, or is none
 │   ├── ExportNewer         an export in a form that only a newer Covey reads
@@ -56,11 +60,17 @@ CoveyError
 │   ├── BlobMissing         the content of a file part is gone, or is not what it was
 │   └── ProgramNotFound     there is no such program to run
 └── Unavailable         the space can't answer now
+    ├── SpaceMissing        there is no space at the place that was named or found
     ├── StoreBusy           another process holds the store too long (retry)
     ├── StoreFull           no room on the disk (retry when there is)
     ├── StoreReadOnly       the folder or file can't be written
     ├── StoreCorrupt        the file is damaged, or is not a Covey store
     ├── StoreNewer          written by a newer Covey
+    ├── StoreMissing        the files of an open store were removed, moved or replaced
+    ├── StoreUnconfirmed    the disk did not confirm a commit: it may have been kept or not
+    ├── StoreStopped        nothing is written after a commit that was not confirmed
+    ├── RecordDamaged       the store has a record that can't be read, or that was altered
+    ├── MessageDamaged      what the store has of a message is not what was accepted
     ├── StoreClosed         used after it was closed
     ├── LogDiverged         the log of a space was deleted, or has lost what its replica has
     ├── SpaceInUse          other processes have the space open (retry when they have ended)
@@ -153,6 +163,16 @@ class IdReused(Rejected):
         super().__init__(f"message {message_id} exists with another content", message_id=message_id)
 
 
+class RequestReplayed(Rejected):
+    code = "request-replayed"
+    advice = "It was heard: do nothing. To say something new, sign it anew, with a new Idempotency-Key."
+
+    def __init__(self, message_id: str) -> None:
+        super().__init__(
+            f"this request was heard before, as message {message_id}: each is heard once", message_id=message_id
+        )
+
+
 class IllegalMove(Rejected):
     code = "illegal-move"
     advice = "Look at its present state with the receipt."
@@ -201,7 +221,7 @@ class SpawnLimit(Rejected):
 
     def __init__(self, agent: str, children: int, limit: int) -> None:
         super().__init__(
-            f"this session of {agent} has {children} of at most {limit} children: "
+            f"{agent} has {children} of at most {limit} children, over all its sessions: "
             f"max_children on the card of {agent} raises that",
             agent=agent,
             children=children,
@@ -311,6 +331,42 @@ class EchoStorm(Rejected):
             agents=[sender, *recipients],
             count=count,
             lift_with=f"covey storms lift {tree}",
+        )
+
+
+class ExchangeStorm(Rejected):
+    code = "exchange-storm"
+    advice = "Answer what is owed, and go on with your own work. The operator can let the exchange go on."
+
+    def __init__(self, stop: str, agents: Sequence[str], count: int, until: str) -> None:
+        who = f"{', '.join(agents[:-1])} and {agents[-1]}" if len(agents) > 1 else f"sessions of {agents[0]}"
+        super().__init__(
+            f"{who} have exchanged about {count:,} messages without a rest, so "
+            f"they are stopped until {until}: `covey storms lift {stop}` lets them go on, "
+            "`covey storms limits --exchange N` raises the limit",
+            stop=stop,
+            agents=[*agents],
+            count=count,
+            until=until,
+            raise_with="covey storms limits --exchange N",
+            lift_with=f"covey storms lift {stop}",
+        )
+
+
+class ProgressStorm(Rejected):
+    code = "progress-storm"
+    advice = "Tell progress less often, at most every few seconds. Finishing the task is not limited."
+
+    def __init__(self, task: str, agent: str, count: int, seconds: float) -> None:
+        super().__init__(
+            f"{agent} has told the progress of task {task} {count:,} times, each within {seconds:g} s of the time "
+            f"before: wait {seconds:g} s between updates, or `covey storms lift {task}` lets it go on",
+            task=task,
+            agents=[agent],
+            count=count,
+            seconds=seconds,
+            raise_with="covey storms limits --progress N",
+            lift_with=f"covey storms lift {task}",
         )
 
 
@@ -447,7 +503,15 @@ class FileOutsideRoots(Rejected):
     advice = "Declare the folder as a root when opening the space, or copy the file into one."
 
     def __init__(self, path: str, roots: Sequence[str]) -> None:
-        super().__init__(f"{path} is outside the declared roots ({', '.join(roots) or 'none'})", path=path)
+        super().__init__(f"the file {path} is outside the declared roots ({', '.join(roots) or 'none'})", path=path)
+
+
+class FileOffLimits(Rejected):
+    code = "file-off-limits"
+    advice = "Choose another file: nothing of a store and no credential is handed on."
+
+    def __init__(self, path: str, reason: str) -> None:
+        super().__init__(f"{path} is not read: {reason}", path=path, reason=reason)
 
 
 class WouldOverwrite(Rejected):
@@ -639,6 +703,15 @@ class ProgramNotFound(NotFound):
         super().__init__(f"there is no program {command}", command=command)
 
 
+class SpaceMissing(Unavailable):
+    code = "space-missing"
+    retryable = False
+    advice = "Or name the right one, with --store or COVEY_STORE. Nothing was made."
+
+    def __init__(self, store: str, reason: str) -> None:
+        super().__init__(f"there is no space at {store}: {reason}", store=store, reason=reason)
+
+
 class StoreBusy(Unavailable):
     code = "store-busy"
     advice = "Try again; if it stays so, look for a stopped process that holds the store."
@@ -681,6 +754,83 @@ class StoreNewer(Unavailable):
     def __init__(self, path: str, unknown: Sequence[str]) -> None:
         super().__init__(
             f"{path} was written by a newer Covey (unknown: {', '.join(unknown)})", path=path, unknown=list(unknown)
+        )
+
+
+class StoreMissing(Unavailable):
+    code = "store-missing"
+    retryable = False
+    advice = (
+        "Put the files back, or restore a backup; then open the space again and send again what was not accepted, with"
+        " the same ids."
+    )
+
+    def __init__(self, path: str, reason: str) -> None:
+        super().__init__(
+            f"{path} is not the store that was opened any more ({reason}): it was removed, moved or replaced."
+            " Nothing was accepted since",
+            path=path,
+            reason=reason,
+        )
+
+
+class StoreUnconfirmed(Unavailable):
+    code = "store-unconfirmed"
+    retryable = False
+    advice = (
+        "Open the space again, then ask for each message with `covey receipt ID`. Sending again with the same id is"
+        " safe: nothing is stored twice."
+    )
+
+    def __init__(self, path: str, reason: str, message_ids: Sequence[str] = ()) -> None:
+        what = f"message {', '.join(message_ids)}" if message_ids else "a change"
+        super().__init__(
+            f"the disk did not confirm that {path} keeps {what} ({reason}): it may be kept or lost",
+            path=path,
+            reason=reason,
+            message_ids=list(message_ids),
+        )
+        self.path = path
+        self.reason = reason
+        self.message_ids = tuple(message_ids)
+
+    def about(self, message_ids: Sequence[str]) -> "StoreUnconfirmed":
+        """Return the same error for the sender of these messages."""
+        return StoreUnconfirmed(self.path, self.reason, message_ids)
+
+
+class StoreStopped(Unavailable):
+    code = "store-stopped"
+    retryable = False
+    advice = "Look at the disk, then open the space again; nothing of this call was kept."
+
+    def __init__(self, path: str, reason: str) -> None:
+        super().__init__(
+            f"this process does not use {path} any more: the disk did not confirm an earlier write ({reason})",
+            path=path,
+            reason=reason,
+        )
+
+
+class RecordDamaged(Unavailable):
+    code = "record-damaged"
+    retryable = False
+    advice = "`covey doctor` lists what is damaged; restore a backup, or salvage what can be read (--salvage)."
+
+    def __init__(self, table: str, reason: str) -> None:
+        super().__init__(f"a record in {table} is damaged: {reason}", table=table, reason=reason)
+
+
+class MessageDamaged(Unavailable):
+    code = "message-damaged"
+    retryable = False
+    advice = "Restore a backup, or ask the sender for it again; `covey doctor` lists what is damaged."
+
+    def __init__(self, message_id: str, reason: str) -> None:
+        super().__init__(
+            f"message {message_id} is damaged in the store and is not shown: {reason}",
+            message_id=message_id,
+            reason=reason,
         )
 
 

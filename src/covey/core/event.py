@@ -19,6 +19,8 @@ class Action(StrEnum):
     SESSION_ENDED = "session.ended"
     MESSAGE_SENT = "message.sent"
     """Details: one entry for each delivery (id, inbox, state, reason), and the ids of the tickets it opened."""
+    MESSAGE_DAMAGED = "message.damaged"
+    """What the store has of a message that waits is not what was accepted. Details: delivery, reason."""
     MESSAGE_SWEPT = "task-swept"
     MESSAGES_PRUNED = "messages.pruned"
     """The tombstone of what was closed and is gone, with its events. Details: how many messages, deliveries, tickets,

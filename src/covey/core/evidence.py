@@ -1,5 +1,6 @@
 """Evidence that a delivery reached a model's context, and how good it is."""
 
+from collections.abc import Iterable
 from enum import StrEnum
 from typing import Final
 
@@ -21,6 +22,11 @@ _STRENGTH: Final = {EvidenceGrade.INFERRED: 1, EvidenceGrade.NAMED: 2, EvidenceG
 def at_least(grade: EvidenceGrade | None, wanted: EvidenceGrade) -> bool:
     """Tell whether `grade` is as good as `wanted`. No evidence is never good enough."""
     return grade is not None and _STRENGTH[grade] >= _STRENGTH[wanted]
+
+
+def strongest(grades: Iterable[EvidenceGrade]) -> EvidenceGrade:
+    """Return the best of several grades."""
+    return max(grades, key=_STRENGTH.__getitem__)
 
 
 def better(old: EvidenceGrade | None, new: EvidenceGrade) -> EvidenceGrade:

@@ -79,9 +79,12 @@ class ExportReader:
         if end != tail(body):
             raise self._damage("its sum does not fit: the line was changed")
         try:
-            return cast(JsonObject, read_json(line.decode()))
+            data = read_json(line.decode())
         except (ValueError, RecursionError):
             raise self._damage("it is not JSON") from None
+        if not isinstance(data, Mapping):
+            raise self._damage("it is not a JSON object")
+        return cast(JsonObject, data)
 
     def _record(self, data: JsonObject, line: bytes) -> Record:
         kind = data.get("record")
@@ -95,6 +98,8 @@ class ExportReader:
             record = decode_record(RecordKind(kind), data)
         except CoveyError as error:
             raise self._damage(error.message) from None
+        except (ValueError, LookupError, TypeError, AttributeError, ArithmeticError, RecursionError) as error:
+            raise self._damage(f"a record of kind {kind} can't be read: {error}") from None
         self._totals.add(RecordKind(kind), line)
         return record
 

@@ -36,7 +36,7 @@ _MESSAGE = re.compile(r"[0-9]{13}-[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4
 def parse_message_id(text: object) -> MessageId:
     """Return `text` as a message id."""
     if not isinstance(text, str) or not _MESSAGE.fullmatch(text):
-        raise Invalid("message id", text, "use <unix milliseconds>-<uuid>")
+        raise Invalid("message id", text, "use MILLISECONDS-UUID")
     return MessageId(text)
 
 
@@ -57,7 +57,7 @@ def parse_correlation_id(text: object) -> str:
 def parse_traceparent(text: object) -> str:
     """Return `text` as the context of a distributed trace (W3C traceparent)."""
     if not isinstance(text, str) or not re.fullmatch(_TRACEPARENT, text):
-        raise Invalid("traceparent", text, "use <version>-<trace id>-<parent id>-<flags> in hex")
+        raise Invalid("traceparent", text, "use VERSION-TRACE-PARENT-FLAGS in hex")
     return text
 
 
@@ -91,7 +91,7 @@ def ticket_id(message_id: MessageId, debtor: AgentName) -> TicketId:
 def parse_ticket_id(text: object) -> TicketId:
     """Return `text` as a ticket id."""
     if not isinstance(text, str) or "@" not in text:
-        raise Invalid("ticket id", text, "use <message id>@<agent>")
+        raise Invalid("ticket id", text, "use MESSAGE@AGENT")
     message_id, _, debtor = text.partition("@")
     return ticket_id(parse_message_id(message_id), parse_agent_name(debtor))
 

@@ -53,7 +53,7 @@ class Paper(NamedTuple):
     in_reply_to: str | None = None
     data: tuple[Json, ...] = ()
     files: tuple[str, ...] = ()
-    """Paths, which are data here: nothing is read from them."""
+    """Absolute or other paths. A file is kept as it is now where its path is absolute and under a declared root."""
     task_id: str | None = None
     task_state: str | None = None
     deadline: datetime | None = None
@@ -87,3 +87,6 @@ class Copy(NamedTuple):
     """The id in the file that it answers."""
     task_id: str | None = None
     """Their id of the task that it is about; None where we gave it its id."""
+    microsecond: int = 0
+    number: int = 0
+    """When the message was made, within its second, and its number in the inbox: names of files sort by them."""

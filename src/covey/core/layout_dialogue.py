@@ -36,6 +36,10 @@ _KINDS: Final[Mapping[Kind, Kind]] = {Kind.TASK: Kind.REQUEST, Kind.UPDATE: Kind
 _READ: Final[Mapping[Json, Kind]] = {str(kind): kind for kind in (Kind.REQUEST, Kind.RESPONSE, Kind.NOTIFY)}
 
 
+NO_TASK: Final = "no-task"
+"""The phase in a file whose message has no scope. Loops don't see a message without a phase or a subject."""
+
+
 def file_name(file_id: str) -> str:
     """Return what a file of ours is called."""
     return f"{file_id}.json"
@@ -48,11 +52,28 @@ def written(message: Message, copy: Copy, document: str) -> bytes:
         "id": copy.file_id,
         "from": copy.sender,
         "to": copy.to,
-        "kind": str(_KINDS.get(message.kind, message.kind)),
+        "phase": phase_of(message),
+        "kind": kind_of(message),
+        "subject": topic_of(message),
         "body": body_of(message),
         "in_reply_to": copy.in_reply_to,
     }
     return file_of(fields, document)
+
+
+def phase_of(message: Message) -> str:
+    """Return the task that loops file a message under."""
+    return message.scope or NO_TASK
+
+
+def kind_of(message: Message) -> Kind:
+    """Return the kind of a message in the words of loops."""
+    return _KINDS.get(message.kind, message.kind)
+
+
+def topic_of(message: Message) -> str:
+    """Return the subject that loops read: the message's, or the word for its kind."""
+    return message.subject or str(message.kind)
 
 
 def paper(content: bytes, owner: str) -> Paper:
@@ -102,9 +123,14 @@ def manifest_line(event: Literal["sent", "archived"], message: Message, copy: Co
             "id": copy.file_id,
             "from": copy.sender,
             "to": copy.to,
-            "phase": message.scope,
-            "kind": str(_KINDS.get(message.kind, message.kind)),
-            "subject": message.subject,
+            "phase": phase_of(message),
+            "task_id": phase_of(message),
+            "round": message.round,
+            "kind": kind_of(message),
+            "subject": topic_of(message),
+            "in_reply_to": copy.in_reply_to,
+            "expects_reply": message.expects_reply,
+            "created_at": format_instant(at),
             "at": format_instant(at),
             "position": position,
         }
@@ -113,7 +139,18 @@ def manifest_line(event: Literal["sent", "archived"], message: Message, copy: Co
 
 def swept_line(scope: Scope, moved: int, at: datetime, position: int) -> str:
     """Return the line of the manifest that says how many files a task left behind."""
-    return to_json({"event": SWEPT, "phase": scope, "moved": moved, "at": format_instant(at), "position": position})
+    told_at = format_instant(at)
+    return to_json(
+        {
+            "event": SWEPT,
+            "phase": scope,
+            "task_id": scope,
+            "moved": moved,
+            "created_at": told_at,
+            "at": told_at,
+            "position": position,
+        }
+    )
 
 
 def position_of(line: str | bytes) -> int | None:

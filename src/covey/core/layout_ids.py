@@ -9,7 +9,7 @@ from covey.core.compact import to_json
 from covey.core.errors import Invalid
 from covey.core.ids import MessageId
 from covey.core.layout import Layout, Paper
-from covey.core.names import OPERATOR, RESERVED, AgentName, parse_agent_name
+from covey.core.names import OPERATOR, AgentName, is_reserved, parse_agent_name
 
 REGISTRY_NAME: Final = "_registry.json"
 """The registry of the mailbox layout, beside the folders of its agents."""
@@ -49,7 +49,7 @@ def millis_of(paper: Paper, name: str) -> int:
 def agent_of(name: str) -> AgentName:
     """Return the agent that a foreign name stands for: its own where it can be one, and is kept for nobody else."""
     with suppress(Invalid):
-        if name not in RESERVED:
+        if not is_reserved(name):
             return parse_agent_name(name)
     return alias_of(name)
 

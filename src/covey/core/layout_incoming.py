@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from datetime import datetime, timedelta
+from types import MappingProxyType
 
 from covey.core.address import Address, AddressKind
 from covey.core.draft import Draft, compose, is_back_to
@@ -12,11 +13,11 @@ from covey.core.layout import Paper
 from covey.core.layout_ids import EPOCH, agent_of
 from covey.core.layout_reading import scope_of, subject_of
 from covey.core.limits import INITIAL_HOPS
+from covey.core.marks import Marks
 from covey.core.message import Kind, Message, TaskRef
 from covey.core.names import AgentName
-from covey.core.parts import DataPart, Part, TextPart
+from covey.core.parts import DataPart, FilePart, Part, TextPart
 
-FOREIGN_ID = "foreign_id"
 FOREIGN = "foreign"
 """What a file said besides is kept under this name: words of foreign programs have no meaning for ours."""
 
@@ -29,9 +30,11 @@ def incoming(
     now: datetime,
     answered: Message | None = None,
     task: MessageId | None = None,
+    snapshots: Mapping[str, FilePart] = MappingProxyType({}),
 ) -> Message:
     """Return the message that a file becomes. `answered` is the message of ours that it answers, `task` the task that
-    an update is about, where they are known. An answer to nothing that is known is merely told."""
+    an update is about, where they are known. An answer to nothing that is known is merely told. `snapshots` are the
+    files that could be kept, by their paths."""
     kind = Kind.NOTIFY if paper.kind is Kind.RESPONSE and answered is None else paper.kind
     if kind is Kind.TASK:
         answered = None  # a task that is part of another says so by its path
@@ -39,7 +42,7 @@ def incoming(
     draft = Draft(
         kind=kind,
         to=(address,),
-        parts=_parts(paper),
+        parts=_parts(paper, snapshots),
         subject=subject_of(paper.subject),
         scope=scope_of(paper.scope),
         round=paper.round,
@@ -50,7 +53,10 @@ def incoming(
         deadline=paper.deadline,
         metadata=_metadata(paper, answered, task),
     )
-    message = compose(draft, sender, message_id, now, answered)._replace(created_at=_made_at(paper, message_id, now))
+    message = compose(draft, sender, message_id, now, answered)._replace(
+        created_at=_made_at(paper, message_id, now),
+        marks=Marks(foreign_id=paper.id, foreign_task=paper.task_id if task is None else None),
+    )
     if answered is not None and is_back_to(address, answered):
         return message
     return _on_its_path(message, paper)
@@ -67,24 +73,24 @@ def _on_its_path(message: Message, paper: Paper) -> Message:
     )
 
 
-def _parts(paper: Paper) -> tuple[Part, ...]:
-    """Return what it carries. A file is a path here, which may be anywhere: it is told, never opened."""
-    others = [
+def _parts(paper: Paper, snapshots: Mapping[str, FilePart]) -> tuple[Part, ...]:
+    """Return the parts of the message. A file that could not be kept is a data part with its path."""
+    others: list[Part] = [
         *(DataPart(item) for item in paper.data),
-        *(DataPart({"type": "file", "path": path}) for path in paper.files),
+        *(snapshots.get(path) or DataPart({"type": "file", "path": path}) for path in paper.files),
     ]
     text = paper.text or (paper.task_state if not others else None) or ""
     return (TextPart(text), *others) if text or not others else tuple(others)
 
 
 def _metadata(paper: Paper, answered: Message | None, task: MessageId | None) -> Mapping[str, Json]:
-    """Return where it came from, and what of it could not be said otherwise."""
+    """Return the fields of the file that have no place in a message."""
     unsaid: dict[str, Json] = dict(paper.metadata)
     if answered is None and paper.in_reply_to is not None:
         unsaid["in_reply_to"] = paper.in_reply_to
     if task is None and paper.task_id is not None:
         unsaid |= {"task_id": paper.task_id, "task_state": paper.task_state}
-    return {FOREIGN_ID: paper.id, FOREIGN: unsaid} if unsaid else {FOREIGN_ID: paper.id}
+    return {FOREIGN: unsaid} if unsaid else {}
 
 
 def _made_at(paper: Paper, message_id: MessageId, now: datetime) -> datetime:

@@ -22,6 +22,7 @@ from covey.core.limits import MAX_PARTS
 from covey.core.mailbox_document import mailbox_document
 from covey.core.message import Callback, Kind, Message
 from covey.core.plain import plain
+from covey.core.wire import more_of
 
 ENDING: Final = ".msg.json"
 
@@ -29,18 +30,20 @@ MAX_TRACE: Final = 64
 """The longest path that is believed; an honest one has as many steps as a message has hops."""
 
 _TYPES: Final[Mapping[Json, Kind]] = {"message": Kind.NOTIFY, "task": Kind.TASK, "task_update": Kind.UPDATE}
-_OUR_ID = re.compile(r"([0-9]{10})([0-9]{3})-([0-9a-f]{8})")
+_OUR_ID = re.compile(r"([0-9]{13})-([0-9a-f]{8})")
 _ODD = re.compile(r"[^A-Za-z0-9_-]+")
 
 
-def file_name(file_id: str, sender: str) -> str:
-    """Return what a file of ours is called: the second, who sent it, and what keeps it apart from others of the same
-    second. Names sort by the second."""
+def file_name(file_id: str, sender: str, microsecond: int = 0, order: int = 0) -> str:
+    """Return the name of one of our files: the time of sending, the sender, and a part of the id, which makes the name
+    unique. The time has nineteen digits, so that names sort in the order of sending: the id's millisecond, three digits
+    of the microsecond, and three of `order`, which orders messages of the same microsecond."""
     made = _OUR_ID.match(file_id)
     if made is None:
-        raise Invalid("file id", file_id, "use <unix milliseconds>-<uuid>")
-    second, millis, first = made.groups()
-    return f"{second}_{_ODD.sub('-', sender)[:64]}_{millis}-{first}{ENDING}"
+        raise Invalid("file id", file_id, "use MILLISECONDS-UUID")
+    millis, first = made.groups()
+    at = f"{millis}{microsecond % 1000:03}{order % 1000:03}"
+    return f"{at}_{_ODD.sub('-', sender)[:64]}_{first}{ENDING}"
 
 
 def written(message: Message, copy: Copy, document: str) -> bytes:
@@ -53,8 +56,11 @@ def written(message: Message, copy: Copy, document: str) -> bytes:
         "reply_to": copy.in_reply_to,
     }
     task = fields["task"]
-    if isinstance(task, Mapping) and copy.task_id is not None:
-        fields["task"] = {**task, "id": copy.task_id}
+    if isinstance(task, Mapping):
+        # An update that is about no task is about the message that it answers, which its reader knows by its own id.
+        is_about_message = message.kind is Kind.UPDATE and message.task is None
+        theirs = copy.in_reply_to if copy.task_id is None and is_about_message else copy.task_id
+        fields["task"] = task if theirs is None else {**task, "id": theirs}
     # Readers look into it without asking whether there is one.
     fields["callback"] = fields["callback"] or {}
     return file_of(fields, document)
@@ -134,5 +140,8 @@ def _trace(value: Json) -> tuple[str, ...]:
 
 
 def _callback(data: Mapping[str, Json]) -> Callback | None:
-    channel, session_id = text_in(data, "channel"), text_in(data, "session_id")
-    return Callback(channel, session_id) if channel and session_id else None
+    """Return a callback with all its fields: those that we do not know go back to whoever gave them."""
+    if not data:
+        return None
+    more = more_of({name: plain(value, "callback") for name, value in data.items()})
+    return Callback(text_in(data, "channel") or "", text_in(data, "session_id") or "", more)

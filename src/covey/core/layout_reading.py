@@ -8,7 +8,7 @@ from covey.core.errors import Invalid
 from covey.core.json import Json
 from covey.core.layout_ids import EPOCH
 from covey.core.limits import MAX_COUNT, MAX_PAPER_BYTES
-from covey.core.names import Scope, Subject, parse_scope, parse_subject
+from covey.core.names import Scope, Subject, known_scope, known_subject
 from covey.core.plain import plain
 from covey.core.times import aware
 from covey.core.wire import read_json
@@ -87,7 +87,7 @@ def instant_of(value: Json) -> datetime | None:
 def scope_of(value: Json) -> Scope | None:
     """Return a scope, where it is in the form of one."""
     try:
-        return parse_scope(value)
+        return known_scope(value)
     except Invalid:
         return None
 
@@ -95,7 +95,7 @@ def scope_of(value: Json) -> Scope | None:
 def subject_of(value: Json) -> Subject | None:
     """Return a subject, where it is in the form of one."""
     try:
-        return parse_subject(value)
+        return known_subject(value)
     except Invalid:
         return None
 

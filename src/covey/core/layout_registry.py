@@ -71,6 +71,12 @@ def _printable(text: str) -> str:
     return "".join(c for c in text if (c >= " " or c in "\n\t") and not "\ud800" <= c <= "\udfff")
 
 
+def status_in(entry: Json) -> Presence:
+    """Return the presence in an entry; idle if the entry has none, or one that is unknown here."""
+    said = text_in(entry, "status") if isinstance(entry, Mapping) else None
+    return Presence(said) if said in set(Presence) else Presence.IDLE
+
+
 def heard_at(entry: Json) -> datetime | None:
     """Return when the agent of an entry last said that it is there."""
     return instant_of(entry.get("last_heartbeat")) if isinstance(entry, Mapping) else None

@@ -13,7 +13,7 @@ def file_name(layout: Layout, copy: Copy) -> str:
     """Return what a file of ours is called."""
     if layout is Layout.DIALOGUE:
         return layout_dialogue.file_name(copy.file_id)
-    return layout_mailbox.file_name(copy.file_id, copy.sender)
+    return layout_mailbox.file_name(copy.file_id, copy.sender, copy.microsecond, copy.number)
 
 
 def written(layout: Layout, message: Message, copy: Copy, document: str | None = None) -> bytes:

@@ -44,6 +44,8 @@ PEERS_INBOX_CAPACITY: Final = 64
 """The same for an inbox on the peers policy, where the oldest gives way."""
 
 MAX_SUBJECT_CHARS: Final = 128
+MAX_FOREIGN_NAME_CHARS: Final = 500
+"""The longest scope or subject that a program of others made up."""
 MAX_PARTS: Final = 256
 
 MAX_NESTING: Final = 64
@@ -69,3 +71,7 @@ MAX_SHOWN: Final = 64
 
 TASK_ATTEMPTS: Final = 3
 """How many sessions may take up a task, one after the other, before it has failed: it may be what ends them."""
+
+FLOW_SAMPLE: Final = 13
+"""One of so many messages to an agent is a sample of who writes to it. A prime, so that senders that take turns are all
+seen."""

@@ -1,7 +1,8 @@
 """A message in the form that mailboxes agreed on: three types, content in parts, a ttl and a trace."""
 
+import json
 from collections.abc import Mapping
-from typing import Final
+from typing import Final, cast
 
 from covey.core.json import Json
 from covey.core.message import Kind, Message
@@ -44,14 +45,27 @@ def _task(message: Message) -> Json:
     is_new = message.kind is Kind.TASK
     return {
         "id": message.task.id if message.task else message.id if is_new else message.in_reply_to,
-        "state": (message.task.state if message.task else None) or (FIRST_STATE if is_new else None),
+        "state": (message.task.state if message.task else _told_state(message)) or (FIRST_STATE if is_new else None),
         "deadline": format_instant(message.deadline) if message.deadline else None,
     }
 
 
+def _told_state(message: Message) -> str | None:
+    """Return the state that the space tells of a message that is no task: that it was rejected, say."""
+    for part in message.parts:
+        state = part.data.get("state") if isinstance(part, DataPart) and isinstance(part.data, Mapping) else None
+        if isinstance(state, str):
+            return state
+    return None
+
+
 def _callback(message: Message) -> Json:
     callback = message.callback
-    return None if callback is None else {"session_id": callback.session_id, "channel": callback.channel}
+    if callback is None:
+        return None
+    known = {"session_id": callback.session_id, "channel": callback.channel}
+    more = cast(dict[str, Json], json.loads(callback.more or "{}"))
+    return {**{name: value for name, value in known.items() if value}, **more}
 
 
 def _part(part: Part) -> Json:

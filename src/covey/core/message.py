@@ -9,6 +9,7 @@ from covey.core.address import Address
 from covey.core.identity import Identity
 from covey.core.ids import MessageId
 from covey.core.json import Json
+from covey.core.marks import Marks
 from covey.core.names import AgentName, Scope, Subject
 from covey.core.parts import Part, text_of
 
@@ -40,6 +41,9 @@ class Callback(NamedTuple):
 
     channel: str
     session_id: str
+    more: str = ""
+    """The other fields of a foreign program's callback, as the text of a JSON object, which go back to it as they came.
+    Empty where there are none."""
 
 
 class TaskRef(NamedTuple):
@@ -78,8 +82,11 @@ class Message(NamedTuple):
     """When it is no longer worth showing."""
     traceparent: str | None = None
     metadata: Mapping[str, Json] = {}
+    """Plain data of the sender. It decides nothing here."""
     depth: int = 0
     """How many messages led to this one, one to the next, from the root on."""
+    marks: Marks | None = None
+    """The facts that the space decides about it."""
 
     @property
     def text(self) -> str:

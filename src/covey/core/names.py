@@ -1,10 +1,10 @@
 """Names of agents, scopes, labels and subjects: parsed once, at the edge, because they become paths and subjects."""
 
 import re
-from typing import Final, NewType
+from typing import Final, NewType, cast
 
 from covey.core.errors import Invalid
-from covey.core.limits import MAX_SUBJECT_CHARS
+from covey.core.limits import MAX_FOREIGN_NAME_CHARS, MAX_SUBJECT_CHARS
 
 AgentName = NewType("AgentName", str)
 Scope = NewType("Scope", str)
@@ -17,7 +17,11 @@ OPERATOR: Final = AgentName("operator")
 SPACE: Final = AgentName("covey")
 """The space itself, when it has something to say."""
 
-RESERVED: Final = frozenset({OPERATOR, SPACE})
+ROLES: Final = frozenset({"assistant", "developer", "function", "human", "model", "system", "tool", "user"})
+"""Roles in the requests of model providers. A model would take an agent of such a name for something else."""
+
+RESERVED: Final = frozenset({OPERATOR, SPACE}) | ROLES
+"""Names that no agent and no label can have, as `is_reserved` compares them."""
 
 _AGENT = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _SCOPE = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,127}")
@@ -32,6 +36,19 @@ def parse_agent_name(text: object) -> AgentName:
     if _UUID_LIKE.fullmatch(text):
         raise Invalid("agent name", text, "the form of a uuid is kept for session ids")
     return AgentName(text)
+
+
+def is_reserved(name: str) -> bool:
+    """Tell whether a reader would take a name for a reserved one: in any case, in any form of its letters (NFKC), with
+    or without dashes around it."""
+    plain = name if name.isascii() else _normalized(name)
+    return plain.casefold().strip("-_.") in RESERVED
+
+
+def _normalized(name: str) -> str:
+    from unicodedata import normalize  # here because names of agents are ASCII
+
+    return normalize("NFKC", name)
 
 
 def parse_scope(text: object) -> Scope:
@@ -53,6 +70,24 @@ def parse_subject(text: object) -> Subject:
     if not isinstance(text, str) or len(text) > MAX_SUBJECT_CHARS or not _SUBJECT.fullmatch(text):
         raise Invalid("subject", text, f"use kebab-case (such as missing-test), at most {MAX_SUBJECT_CHARS} characters")
     return Subject(text)
+
+
+def known_scope(text: object) -> Scope:
+    """Return `text` as a scope that may exist: one in our form, or one that a program of others made up."""
+    if not _is_readable(text):
+        raise Invalid("scope", text, f"use 1 to {MAX_FOREIGN_NAME_CHARS} printable characters")
+    return Scope(cast(str, text))
+
+
+def known_subject(text: object) -> Subject:
+    """Return `text` as a subject that may exist: one in our form, or one that a program of others made up."""
+    if not _is_readable(text):
+        raise Invalid("subject", text, f"use 1 to {MAX_FOREIGN_NAME_CHARS} printable characters")
+    return Subject(cast(str, text))
+
+
+def _is_readable(text: object) -> bool:
+    return isinstance(text, str) and 0 < len(text) <= MAX_FOREIGN_NAME_CHARS and text.isprintable()
 
 
 def automatic_name(index: int) -> AgentName:

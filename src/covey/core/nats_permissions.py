@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from covey.core.errors import Invalid
-from covey.core.names import OPERATOR, SPACE, AgentName
+from covey.core.names import OPERATOR, AgentName, is_reserved
 from covey.core.nats_names import (
     ANYONE,
     INBOX_STREAM,
@@ -45,7 +45,7 @@ class Rights(NamedTuple):
 
 def check_nats_agent(agent: AgentName) -> AgentName:
     """Return the agent; Invalid where its name means something else on the server."""
-    if agent in (ANYONE, OPERATOR, SPACE, PEERS):
+    if agent in (ANYONE, PEERS) or is_reserved(agent):
         raise Invalid("agent", agent, "on a NATS server that name is not an agent's; the operator is always there")
     return agent
 

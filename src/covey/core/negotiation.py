@@ -1,21 +1,23 @@
 """The negotiation: two sessions that go back and forth in one thread, as its messages tell it.
 
-Nothing is kept beside the messages. Each round is a request and its answer. A request has a number and the subject of
-the pair; its answer needs no mark, so any tool can give it.
+Each round is a request and its answer. The space marks the request; its answer needs no mark, so any tool can give it.
+A negotiation is its thread. Its first message names the two sessions in its marks, which no sender can choose. What
+others say in the thread is no part of it.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Final, NamedTuple
-from zlib import crc32
 
+from covey.core.address import Address, AddressKind
+from covey.core.draft import is_back_to
 from covey.core.errors import Invalid
 from covey.core.identity import Identity
 from covey.core.ids import MessageId
-from covey.core.json import Json
+from covey.core.marks import Step
 from covey.core.message import Kind, Message
-from covey.core.names import Subject
+from covey.core.names import AgentName
 
 REPLY_SKIP: Final = "REPLY_SKIP"
 """Said by either side as its whole message: the negotiation is over."""
@@ -31,21 +33,6 @@ ROUNDS_SETTING: Final = "negotiation-rounds"
 REST: Final = timedelta(minutes=1)
 """After the last round two sessions let each other alone for this long: otherwise the limit would be none."""
 
-TALK: Final = "talk"
-"""What the subject of a negotiation begins with."""
-
-MARK: Final = "negotiation"
-"""Where the metadata of a message says what it is to a negotiation."""
-
-
-class Step(StrEnum):
-    ROUND = "round"
-    """A message that the other side answers."""
-    END = "end"
-    """REPLY_SKIP of who does not owe an answer."""
-    ANNOUNCE = "announce"
-    """The question what people are to be told."""
-
 
 class Ending(StrEnum):
     SKIPPED = "skipped"
@@ -54,19 +41,9 @@ class Ending(StrEnum):
     """The last round was answered."""
 
 
-def marked(step: Step) -> Mapping[str, Json]:
-    """Return the metadata of a message that is part of a negotiation and no round of it."""
-    return {MARK: str(step)}
-
-
 def step_of(message: Message) -> Step | None:
-    """Return what a message is to a negotiation; None where it is nothing to one. Rounds are known by their subject and
-    number alone, so that they cost no more than other messages."""
-    mark = message.metadata.get(MARK)
-    if mark is not None:
-        return Step(mark) if isinstance(mark, str) and mark in (Step.END, Step.ANNOUNCE) else None
-    is_round = message.round is not None and message.expects_reply and (message.subject or "").startswith(f"{TALK}-")
-    return Step.ROUND if is_round else None
+    """Return the part that a message has in a negotiation, as the space has marked it; None where it has none."""
+    return None if message.marks is None else message.marks.step
 
 
 def is_skip(text: str, token: str = REPLY_SKIP) -> bool:
@@ -74,18 +51,12 @@ def is_skip(text: str, token: str = REPLY_SKIP) -> bool:
     return text.strip() == token
 
 
-def ending_of(answer: Message, limit: int) -> Ending | None:
-    """Return how the answer to a round ends the negotiation; None where it goes on."""
+def ending_of(asked: Message, answer: Message, limit: int) -> Ending | None:
+    """Return how the answer to a round ends the negotiation; None where it goes on. The round counts as the space
+    numbered it, whatever number the answer has."""
     if is_skip(answer.text):
         return Ending.SKIPPED
-    return Ending.LIMIT if (answer.round or 1) >= limit else None
-
-
-def pair_subject(one: Identity, other: Identity, what: str = TALK) -> Subject:
-    """Return the subject under which what two sessions have with each other is found, from either side: their
-    negotiations, or something else of that kind."""
-    ends = sorted(_end(identity) for identity in (one, other))
-    return Subject(f"{what}-{crc32(' '.join(ends).encode()):08x}")
+    return Ending.LIMIT if (asked.round or 1) >= limit else None
 
 
 def parse_rounds(value: object) -> int:
@@ -126,6 +97,19 @@ class Negotiation(NamedTuple):
             return awaited.id
         return None if self.last.kind is not Kind.RESPONSE or self._is_by(self.last, one) else self.last.in_reply_to
 
+    def is_reply_of_debtor(self, message: Message, asked: Message) -> bool:
+        """Tell whether a message replies to what was asked, comes from the agent that was asked, or from the operator
+        for it, and goes to the side that asked. Anything else in the thread has no effect."""
+        if message.in_reply_to != asked.id or all(_is_to_another(address, asked) for address in message.to):
+            return False
+        return message.sender.agent == self._debtor(asked) or message.sender.is_operator
+
+    def _debtor(self, asked: Message) -> AgentName | None:
+        """Return the agent that owes the answer to what was asked."""
+        if not self._is_asker(asked.sender):
+            return self.first.sender.agent
+        return self.first.marks.partner if self.first.marks is not None else None
+
     def _is_by(self, message: Message, one: Identity) -> bool:
         """Tell whether one of the two sides said something."""
         return self._is_asker(message.sender) is self._is_asker(one)
@@ -164,19 +148,25 @@ def read_on(before: Negotiation, message: Message) -> Negotiation:
         return before._replace(announce=message, open=(*before.open, message))
     if step is Step.END:
         return before._replace(last=message, open=(), ending=Ending.SKIPPED, ended_at=message.created_at)
-    asked = next((one for one in before.open if one.id == message.in_reply_to), None)
-    if message.expects_reply and (step is Step.ROUND or asked is not None):
+    if step is Step.ROUND:
         count = max(before.round, message.round or 1)
-        questions = before.questions if asked is None else (*before.questions, message.id)
-        return before._replace(last=message, round=count, open=(*before.open, message), questions=questions)
-    if message.kind is not Kind.RESPONSE or asked is None:
+        return before._replace(last=message, round=count, open=(*before.open, message))
+    asked = next((one for one in before.open if before.is_reply_of_debtor(message, one)), None)
+    if asked is None:
         return before
-    after = before._replace(last=message, open=tuple(one for one in before.open if one is not asked))
+    if message.expects_reply:
+        return before._replace(last=message, open=(*before.open, message), questions=(*before.questions, message.id))
+    return _answered(before, asked, message) if message.kind is Kind.RESPONSE else before
+
+
+def _answered(before: Negotiation, asked: Message, answer: Message) -> Negotiation:
+    after = before._replace(last=answer, open=tuple(one for one in before.open if one is not asked))
     if asked is before.announce or before.ending is not None:
         return after
-    is_last = asked.id not in before.questions and ending_of(message, before.limit) is Ending.LIMIT
-    ending = Ending.SKIPPED if is_skip(message.text) else Ending.LIMIT if is_last else None
-    return after if ending is None else after._replace(open=(), ending=ending, ended_at=message.created_at)
+    ending = ending_of(asked, answer, before.limit)
+    if ending is Ending.LIMIT and asked.id in before.questions:
+        ending = None
+    return after if ending is None else after._replace(open=(), ending=ending, ended_at=answer.created_at)
 
 
 def announce_prompt(asker: str, ending: Ending) -> str:
@@ -188,5 +178,6 @@ def announce_prompt(asker: str, ending: Ending) -> str:
     )
 
 
-def _end(one: Identity) -> str:
-    return one.session or one.agent
+def _is_to_another(address: Address, asked: Message) -> bool:
+    """Tell whether an address names an agent or a session that did not ask."""
+    return address.kind in (AddressKind.AGENT, AddressKind.SESSION) and not is_back_to(address, asked)

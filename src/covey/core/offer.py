@@ -4,6 +4,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import NamedTuple
 
+from covey.core.extent import Extent
 from covey.core.ids import DeliveryId, OfferId, SessionId
 from covey.core.limits import OFFER_LEASE
 
@@ -31,6 +32,12 @@ class Offer(NamedTuple):
     end_reason: str | None = None
     lease: timedelta = OFFER_LEASE
     """What a sign of life renews it for."""
+    extents: tuple[Extent, ...] = ()
+    """How much of each delivery it shows, in their order. Offers of older versions have none: they count as whole."""
+
+    def extent_of(self, delivery: DeliveryId) -> Extent | None:
+        """Return how much of a delivery it shows; None where that is not known."""
+        return self.extents[self.deliveries.index(delivery)] if self.extents else None
 
     def is_live(self, now: datetime) -> bool:
         return self.ended_at is None and self.lease_until > now

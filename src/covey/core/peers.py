@@ -6,7 +6,6 @@ from covey.core.approval import bare_text
 from covey.core.ids import MessageId, SessionId
 from covey.core.json import Json
 from covey.core.message import Message
-from covey.core.names import AgentName
 from covey.core.times import format_instant
 
 INBOX_SUBJECT_PREFIX: Final = "agent.inbox"
@@ -22,7 +21,7 @@ def inbox_subject(session_id: SessionId) -> str:
     return f"{INBOX_SUBJECT_PREFIX}.{session_id}"
 
 
-def inbox_message(message: Message, recipient: AgentName) -> dict[str, Json]:
+def inbox_message(message: Message, recipient: str) -> dict[str, Json]:
     """Return a message as its payload for one recipient. A correlation id is there only where the message has one; the
     body of a request for approval, and of its answer, is their JSON."""
     payload: dict[str, Json] = {
@@ -33,6 +32,18 @@ def inbox_message(message: Message, recipient: AgentName) -> dict[str, Json]:
         "sent_at": format_instant(message.created_at),
     }
     return payload if message.correlation_id is None else {**payload, "correlation_id": message.correlation_id}
+
+
+def in_envelope(message: Message, topic: str, payload: dict[str, Json]) -> dict[str, Json]:
+    """Return a payload in the envelope that some programs on the wire put around every message."""
+    return {
+        "id": _own_uuid(message.id),
+        "timestamp": format_instant(message.created_at),
+        "topic": topic,
+        "source": message.sender.agent,
+        "session_id": message.sender.session,
+        "payload": payload,
+    }
 
 
 def _own_uuid(message_id: MessageId) -> str:

@@ -6,9 +6,9 @@ from datetime import datetime
 from typing import Any, NamedTuple, cast
 
 from covey.core.errors import Invalid, MessageTooLarge
+from covey.core.foreign_names import parse_foreign_name
 from covey.core.ids import MessageId, SessionId, parse_correlation_id, parse_session_id
 from covey.core.json import Json
-from covey.core.names import AgentName, parse_agent_name
 from covey.core.peers import INBOX_SUBJECT_PREFIX, MAX_BODY_BYTES, MIN_BODY_CHARS
 from covey.core.times import format_instant, parse_instant
 
@@ -16,19 +16,27 @@ _MOST_BYTES = 8 * MAX_BODY_BYTES
 """A body may be longer on the wire than it is: up to six bytes for one in JSON. What is longer is not looked at."""
 
 
+_ENVELOPE = frozenset({"id", "timestamp", "topic", "source", "payload"})
+"""The fields by which an envelope is known; session_id may be missing."""
+
+
 class InboxMessage(NamedTuple):
     """A message as the wire has it."""
 
-    from_agent_id: AgentName
+    from_agent_id: str
+    """The name that the program gives itself. It need not be one that an agent here can have."""
     from_goal_id: SessionId
     to_agent_id: str
     body: str
     sent_at: datetime
     correlation_id: str | None = None
+    is_enveloped: bool = False
+    """Whether it came in an envelope."""
 
     def payload(self) -> bytes:
-        """Return it as it travels; without a correlation id where there is none."""
+        """Return the message as it travels; without a correlation id where there is none."""
         fields: dict[str, Json] = {**self._asdict(), "sent_at": format_instant(self.sent_at)}
+        del fields["is_enveloped"]
         if self.correlation_id is None:
             del fields["correlation_id"]
         return json.dumps(fields, ensure_ascii=False).encode()
@@ -43,11 +51,12 @@ def parse_inbox_subject(subject: str) -> SessionId:
 
 
 def parse_inbox_message(payload: bytes) -> InboxMessage:
-    """Return what a payload says. Fields that we do not know are left alone; anything else that is not as agreed is
-    Invalid or MessageTooLarge."""
+    """Return the message of a payload, which may be in an envelope. Fields that we do not know are left alone; anything
+    else that is not as agreed is Invalid or MessageTooLarge."""
     if len(payload) > _MOST_BYTES:
         raise MessageTooLarge(len(payload), MAX_BODY_BYTES)
-    fields = _fields(payload)
+    outer = _fields(payload)
+    fields = _unwrapped(outer)
     body, to = fields.get("body"), fields.get("to_agent_id")
     if not isinstance(body, str) or len(body) < MIN_BODY_CHARS:
         raise Invalid("body", None if body is None else "", "a body is a text of at least 1 character")
@@ -61,13 +70,22 @@ def parse_inbox_message(payload: bytes) -> InboxMessage:
         raise Invalid("to_agent_id", to, "use a text")
     correlation = fields.get("correlation_id")
     return InboxMessage(
-        parse_agent_name(fields.get("from_agent_id")),
+        parse_foreign_name(fields.get("from_agent_id")),
         parse_session_id(fields.get("from_goal_id")),
         to,
         body,
         parse_instant(fields.get("sent_at")),
         None if correlation is None else parse_correlation_id(correlation),
+        fields is not outer,
     )
+
+
+def _unwrapped(fields: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the message in an envelope; the fields themselves if they are no envelope."""
+    inner: object = fields.get("payload")
+    if not isinstance(inner, dict) or not fields.keys() >= _ENVELOPE:
+        return fields
+    return cast(dict[str, Any], inner)
 
 
 def arrival_id(at: datetime, stream: str, seq: int) -> MessageId:

@@ -11,6 +11,7 @@ from covey.core.delivery import Delivery, DeliveryState
 from covey.core.errors import Invalid
 from covey.core.event import Action, Event
 from covey.core.evidence import EvidenceGrade
+from covey.core.extent import parse_extent, parse_seen
 from covey.core.identity import Grade, Identity
 from covey.core.ids import (
     DeliveryId,
@@ -25,7 +26,7 @@ from covey.core.ids import (
 )
 from covey.core.json import JsonObject
 from covey.core.message import Kind
-from covey.core.names import parse_agent_name, parse_label, parse_scope, parse_subject
+from covey.core.names import known_scope, known_subject, parse_agent_name, parse_label
 from covey.core.offer import Offer, Presentation
 from covey.core.plain import plain_object
 from covey.core.portable import PrunedMessages, Setting
@@ -142,7 +143,7 @@ EVENT: Final = _form(
     at=parse_instant,
     message_id=parse_message_id,
     agent=parse_agent_name,
-    scope=parse_scope,
+    scope=known_scope,
     details=_details,
     position=natural,
 )
@@ -161,6 +162,7 @@ SESSION: Final = _form(
     ended_at=parse_instant,
     end_reason=plain_text,
     hooked_at=parse_instant,
+    status=plain_text,
 )
 OFFER: Final = _form(
     Offer,
@@ -174,6 +176,7 @@ OFFER: Final = _form(
     ended_at=parse_instant,
     end_reason=plain_text,
     lease=_span,
+    extents=_list_of(parse_extent),
 )
 TICKET: Final = _form(
     Ticket,
@@ -185,8 +188,8 @@ TICKET: Final = _form(
     state=member(TicketState),
     opened_at=parse_instant,
     asker_session=parse_session_id,
-    scope=parse_scope,
-    subject=parse_subject,
+    scope=known_scope,
+    subject=known_subject,
     due_at=parse_instant,
     answer=parse_message_id,
     trouble=member(Trouble),
@@ -206,14 +209,15 @@ DELIVERY: Final = _form(
     updated_at=parse_instant,
     seq=natural,
     number=natural,
-    scope=parse_scope,
-    subject=parse_subject,
+    scope=known_scope,
+    subject=known_subject,
     expires_at=parse_instant,
     offer=parse_offer_id,
     lease_until=parse_instant,
     grade=member(EvidenceGrade),
     reason=plain_text,
     archived_at=parse_instant,
+    seen=parse_seen,
 )
 TASK: Final = _form(
     Task,
@@ -225,7 +229,7 @@ TASK: Final = _form(
     updated_at=parse_instant,
     delegator_session=parse_session_id,
     parent=parse_message_id,
-    scope=parse_scope,
+    scope=known_scope,
     deadline=parse_instant,
     claimed_by=parse_session_id,
     attempt=natural,

@@ -20,10 +20,10 @@ def _seconds(value: object) -> float:
 
 
 def _thread(value: object) -> Callback:
-    pair = cast(list[object], value) if isinstance(value, list) else []
-    if len(pair) != 2:
+    texts = cast(list[object], value) if isinstance(value, list) else []
+    if len(texts) not in (2, 3):  # exports from before have two
         raise Invalid("thread", cast(object, value), "use a channel and a conversation")
-    return Callback(plain_text(pair[0]), plain_text(pair[1]))
+    return Callback(*map(plain_text, texts))
 
 
 RUN: Final = Form(

@@ -7,6 +7,7 @@ from covey.core.compact import to_json
 from covey.core.json import Json, JsonObject
 from covey.core.message import Kind
 from covey.core.names import AgentName
+from covey.core.render_child import child_entry
 from covey.core.render_escape import harmless, one_line
 from covey.core.render_task import conversation_of, do_note, task_entry
 from covey.core.render_work import TAG, work_fields
@@ -75,6 +76,7 @@ def message_entry(letter: Letter, agent: AgentName, ways: Ways) -> JsonObject:
         "grade": letter.sender.grade,
     }
     optional: dict[str, Json] = {
+        "goal": letter.goal,
         "kind": None if letter.kind is Kind.NOTIFY else letter.kind,
         "expects_reply": letter.expects_reply,
         "approval": letter.approval,
@@ -82,6 +84,7 @@ def message_entry(letter: Letter, agent: AgentName, ways: Ways) -> JsonObject:
         "task": task_entry(letter),
         "do": do_note(letter, agent, ways),
         TAG: {name: one_line(value) for name, value in work_fields(letter, agent, ways).items()},
+        "child": child_entry(letter, ways),
         "conversation": one_line(conversation_of(letter)),
         "scope": one_line(letter.scope or ""),
         "subject": one_line(letter.subject or ""),

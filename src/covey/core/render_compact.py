@@ -6,6 +6,7 @@ from covey.core.attention import Letter, Pending, Ways, cut_note, decide_note
 from covey.core.counted import counted
 from covey.core.names import AgentName
 from covey.core.render_broadcast import status_of
+from covey.core.render_child import child_line
 from covey.core.render_escape import harmless, one_line
 from covey.core.render_peers import written_time
 from covey.core.render_task import conversation_of, do_note, task_line
@@ -22,6 +23,8 @@ def compact_message(letter: Letter, agent: AgentName, ways: Ways) -> str:
     """Return one message of the block."""
     about = [f"#{letter.number} {letter.kind} from {one_line(letter.sender.agent)} ({letter.sender.grade})"]
     about.append(f"at {written_time(letter)}")
+    if letter.goal:
+        about.append(f"goal {letter.goal}")
     if letter.scope:
         about.append(f"in {one_line(letter.scope)}")
     if letter.subject:
@@ -30,7 +33,7 @@ def compact_message(letter: Letter, agent: AgentName, ways: Ways) -> str:
         about.append(f"correlation {one_line(letter.correlation_id)}")
     if conversation := conversation_of(letter):
         about.append(f"for the conversation {one_line(conversation)}")
-    head = " ".join(about) + task_line(letter) + work_line(letter, agent, ways)
+    head = " ".join(about) + task_line(letter) + child_line(letter, ways) + work_line(letter, agent, ways)
     if do := do_note(letter, agent, ways):
         head += f" [{do}]"
     if decide := decide_note(letter, agent, ways):

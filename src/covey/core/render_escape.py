@@ -2,13 +2,16 @@
 
 What is legible stays legible. Hidden characters become visible, what could open or close a tag is written as in XML,
 and a body with a line that could be taken for structure (a heading, a fence, `Human:`) is quoted whole.
+
+This is the only home of the rule. Prompts, results of tools, resources and errors pass through it: data through
+`core.render_data`, bodies in a frame of their own through `core.render_frame`.
 """
 
 import re
 from functools import lru_cache
 from typing import Final
 
-from covey.core.render_hidden import HIDDEN, bare, visible, with_plain_ends
+from covey.core.render_hidden import HIDDEN, bare, unbroken, visible, with_plain_ends
 from covey.core.render_looks import as_it_looks
 
 _BRACKETS: Final = "＜﹤‹〈〈⟨ᐸ˂❮❰⧼⦑"
@@ -29,10 +32,12 @@ _ROLES: Final = (
     "instructions?|admin(?:istrator)?"
 )
 _TOKEN: Final = re.compile(rf"\[(?=\s{{0,8}}/?\s{{0,8}}(?:{_ROLES})\s{{0,8}}\])", re.IGNORECASE)
+_BLANK: Final = r"[^\w\x00-\x7f]"
+"""Blanks of other scripts (U+1680, U+2800 …), bullets and other signs: a reader looks past them."""
 # Two stretches of any length that may both take the same characters would take quadratic time: hence the bounds.
 _STRUCTURE: Final = re.compile(
-    r"^[ \t>*+.)\d-]*(?:\#|`{3}|~{3})"  # headings and fences, within lists and quotes too
-    r"|^[ \t]*(?:={3,}|-{3,}|\*{3,}|_{3,})[ \t]*$"  # rules and underlines
+    rf"^(?:[ \t>*+.)\d-]|{_BLANK})*(?:\#|`{{3}}|~{{3}})"  # headings and fences, within lists and quotes too
+    rf"|^(?:[ \t]|{_BLANK})*(?:={{3,}}|-{{3,}}|\*{{3,}}|_{{3,}})(?:[ \t]|{_BLANK})*$"  # rules and underlines
     rf"|^(?:[^\w\n]|_)*(?:{_ROLES})(?:[ _-]?(?:message|prompt|turn|input|note|reminder|says|said))?"
     r"(?:[ \t]*\([^)\n]{0,40}\))?[^\w\n]{0,4}:"  # turns of a conversation
     rf"|^[^\w\n]{{0,20}}[\[({{【〔「][^\w\n]{{0,8}}(?:{_ROLES})[^\w\n]{{0,8}}[\])}}】〕」]",
@@ -44,28 +49,40 @@ _STRUCTURE: Final = re.compile(
 def harmless(text: str) -> str:
     """Return a body as it may stand in a frame. The cache serves one turn, in which a body is measured and rendered."""
     text = with_plain_ends(text)
-    has_structure = _STRUCTURE.search(text if text.isascii() and text.isprintable() else as_it_looks(bare(text)))
-    text = visible(_without_tags(text))
-    return "\n".join(f"> {line}".rstrip() for line in text.split("\n")) if has_structure else text
+    return _quoted(text, contained(_ENTITY.sub("&amp;", text)))
+
+
+def still_harmless(text: str) -> str:
+    """Return a text that may have been made harmless before, and then stays as it is; any other is made so."""
+    text = with_plain_ends(text)
+    return _quoted(text, contained(text))
+
+
+def contained(text: str) -> str:
+    """Return a text of several lines, ours and others', in which nothing is hidden, opens or closes a tag, or is a
+    special token. The lines of others must be rendered before: only they are quoted."""
+    text = _OPENING.sub(_written_out, text)
+    return visible(_TOKEN.sub("&#91;", text))
 
 
 def one_line(text: str) -> str:
     """Return a name or a status as it may stand within a line."""
-    return harmless(" ".join(with_plain_ends(text).split()))
+    return harmless(unbroken(text))
 
 
 def attribute(text: str) -> str:
     """Return a text as it may stand between the quotes of an attribute."""
-    line = " ".join(visible(with_plain_ends(text)).split())
+    line = unbroken(visible(with_plain_ends(text)))
     return line.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace('"', "&quot;")
 
 
-def _without_tags(text: str) -> str:
-    """Return a text in which nothing opens or closes a tag or is a special token. What stood for a character already
-    is escaped, so that it can be told apart."""
-    text = _ENTITY.sub("&amp;", text)
-    text = _OPENING.sub(_written_out, text)
-    return _TOKEN.sub("&#91;", text)
+def _quoted(text: str, shown: str) -> str:
+    """Return `shown`, quoted where the text that it shows has a line that could be taken for structure."""
+    looks = text if text.isascii() and text.isprintable() else as_it_looks(bare(text))
+    if not _STRUCTURE.search(looks):
+        return shown
+    lines = shown.split("\n")
+    return shown if all(line.startswith(">") for line in lines) else "\n".join(f"> {line}".rstrip() for line in lines)
 
 
 def _written_out(bracket: re.Match[str]) -> str:

@@ -39,6 +39,11 @@ def with_plain_ends(text: str) -> str:
     return text if text.isprintable() else _END_OF_LINE.sub("\n", text)
 
 
+def unbroken(text: str) -> str:
+    """Return a text on one line: in a sentence of ours, a reason or a name of others can't begin a line of its own."""
+    return " ".join(with_plain_ends(text).split())
+
+
 def visible(text: str) -> str:
     """Return a text with what is hidden in it made visible."""
     return (_ASCII_RUN if text.isascii() else _RUN).sub(_shown, text)

@@ -6,6 +6,7 @@ from typing import Final
 from covey.core.attention import Letter, Pending, Ways, cut_note, decide_note
 from covey.core.message import Kind
 from covey.core.names import AgentName
+from covey.core.render_child import child_fields
 from covey.core.render_escape import attribute, harmless
 from covey.core.render_task import conversation_of, do_note, task_fields
 from covey.core.render_work import TAG, work_fields
@@ -48,6 +49,7 @@ def _attributes(letter: Letter, agent: AgentName, ways: Ways) -> dict[str, str |
         "sent_at": written_time(letter),
         "correlation_id": letter.correlation_id,
         "grade": letter.sender.grade,
+        "goal": letter.goal,
         "number": str(letter.number),
         "kind": None if letter.kind is Kind.NOTIFY else letter.kind,
         "expects_reply": "true" if letter.expects_reply else None,
@@ -56,6 +58,7 @@ def _attributes(letter: Letter, agent: AgentName, ways: Ways) -> dict[str, str |
         **{_TASK.get(name, name): value for name, value in task_fields(letter).items()},
         "do": do_note(letter, agent, ways),
         **work_fields(letter, agent, ways),
+        **{f"child_{name}": value for name, value in child_fields(letter, ways).items()},
         "conversation": conversation_of(letter),
         "scope": letter.scope,
         "subject": letter.subject,

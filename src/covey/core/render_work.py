@@ -19,7 +19,13 @@ def work_fields(letter: Letter, agent: AgentName, ways: Ways) -> dict[str, str]:
     if note is None:
         return {}
     goes_on = ways.worker.format(agent=agent, number=letter.number, message=letter.message_id)
-    told = {"worker": note.worker, "status": note.status, "run": note.run or "", "continue": goes_on}
+    told = {
+        "worker": note.worker,
+        "status": note.status,
+        "run": note.run or "",
+        "session": note.session or "",
+        "continue": goes_on,
+    }
     return {name: value for name, value in told.items() if value}
 
 
@@ -28,7 +34,8 @@ def work_line(letter: Letter, agent: AgentName, ways: Ways) -> str:
     told = {name: one_line(value) for name, value in work_fields(letter, agent, ways).items()}
     if not told:
         return ""
-    return f" [{TAG}: worker {told['worker']} has {told['status']}; to continue it: {told['continue']}]"
+    which = "".join(f", {name} {told[name]}" for name in ("session", "run") if name in told)
+    return f" [{TAG}: worker {told['worker']}{which} has {told['status']}; to continue it: {told['continue']}]"
 
 
 def _of_task(letter: Letter) -> WorkNote | None:

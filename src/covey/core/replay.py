@@ -4,13 +4,23 @@ from collections.abc import Iterable, Iterator
 
 from covey.core.account import DeliveryAccount, SessionAccount, TicketAccount
 from covey.core.debt import opening
-from covey.core.delivery import MOVES, DeliveryState, Move
-from covey.core.details import agree, count, entries, known, text, text_or_none, texts
+from covey.core.delivery import MOVES, DeliveryState, Move, seen_after
+from covey.core.details import agree, count, entries, extents, known, text, text_or_none, texts
 from covey.core.disagreement import Disagreement
 from covey.core.errors import IllegalMove, Invalid
 from covey.core.event import Action, Event
 from covey.core.evidence import EvidenceGrade, better
-from covey.core.ids import DeliveryId, InboxId, MessageId, SessionId, TicketId, delivery_message, inbox_session
+from covey.core.extent import Extent, offered, proven
+from covey.core.ids import (
+    DeliveryId,
+    InboxId,
+    MessageId,
+    SessionId,
+    TicketId,
+    delivery_message,
+    inbox_session,
+    session_inbox,
+)
 from covey.core.names import AgentName
 from covey.core.replay_channels import ChannelReplay
 from covey.core.replay_runs import RunReplay
@@ -107,12 +117,14 @@ class Replay:
         if state is None:
             raise IllegalMove("delivery", account.state, move)
         agree(event.details, "to", state)
-        self.deliveries[delivery_id] = account._replace(state=state)
+        seen = seen_after(account.seen, move, text_or_none(event.details, "reason"))
+        self.deliveries[delivery_id] = account._replace(state=state, seen=seen)
 
     def _placed(self, event: Event) -> None:
         delivery_id, account = self._delivery(text(event.details, "delivery"))
         _check_queued(account.state, "be placed")
-        self.deliveries[delivery_id] = account._replace(inbox=InboxId(text(event.details, "inbox")), agent=event.agent)
+        inbox = InboxId(text(event.details, "inbox"))
+        self.deliveries[delivery_id] = account._replace(inbox=inbox, agent=event.agent, seen=None)
 
     def _archived(self, event: Event) -> None:
         for delivery_id in self.messages[known(event.message_id, "message")]:
@@ -121,16 +133,22 @@ class Replay:
                 self.deliveries[delivery_id] = account._replace(is_archived=True)
 
     def _offered(self, event: Event) -> None:
-        for delivery_id, account in self._shown(event):
+        for delivery_id, account, extent in self._shown(event):
             # What was in context before stays so while it is shown again.
             if account.state is not DeliveryState.IN_CONTEXT:
-                _check_queued(account.state, Move.OFFER)
-                self.deliveries[delivery_id] = account._replace(state=DeliveryState.OFFERED)
+                if account.state is not DeliveryState.OFFERED or extent is None:
+                    _check_queued(account.state, Move.OFFER)
+                seen = account.seen if extent is None else offered(account.seen, extent)
+                self.deliveries[delivery_id] = account._replace(state=DeliveryState.OFFERED, seen=seen)
 
     def _evidence(self, event: Event) -> None:
         grade = EvidenceGrade(text(event.details, "grade"))
-        for delivery_id, account in self._shown(event):
-            self.deliveries[delivery_id] = account._replace(grade=better(account.grade, grade))
+        session = text_or_none(event.details, "session")
+        for delivery_id, account, extent in self._shown(event):
+            is_there = session is None or account.inbox == session_inbox(SessionId(session))
+            seen, reached = proven(account.seen, extent, grade, is_there=is_there)
+            after = account.grade if reached is None else better(account.grade, reached)
+            self.deliveries[delivery_id] = account._replace(grade=after, seen=seen)
 
     def _ticket_opened(self, event: Event) -> None:
         message_id = known(event.message_id, "message")
@@ -181,13 +199,15 @@ class Replay:
         delivery_id = DeliveryId(item)
         return delivery_id, self.deliveries[delivery_id]
 
-    def _shown(self, event: Event) -> Iterator[tuple[DeliveryId, DeliveryAccount]]:
-        """Go through what an offer showed, without what is gone: it showed mail of several threads."""
-        for item in texts(event.details, "deliveries"):
+    def _shown(self, event: Event) -> Iterator[tuple[DeliveryId, DeliveryAccount, Extent | None]]:
+        """Go through what an offer showed and how much of it, without what is gone: it showed mail of several
+        threads."""
+        shown = texts(event.details, "deliveries")
+        for item, extent in zip(shown, extents(event.details, len(shown)), strict=True):
             delivery_id = DeliveryId(item)
             message_id = delivery_message(delivery_id)
             if message_id in self.messages:
-                yield self._delivery(item)
+                yield *self._delivery(item), extent
             else:
                 self.absent.setdefault(message_id, _does_not_follow(event, item))
 

@@ -76,6 +76,13 @@ def allows(names: Sequence[str], agent: AgentName) -> bool:
     return ANYONE in names or agent in names
 
 
+def others_of_own_agent(live: Sequence[Session], sender: SessionId | None) -> Sequence[Session]:
+    """Return which live sessions of the sender's agent hear what it says to everyone. The main sessions of an agent are
+    one participant, and each child is one: all but the sender's own hear it."""
+    is_child = any(session.id == sender and not session.key.is_main for session in live)
+    return [s for s in live if s.id != sender and (is_child or not s.key.is_main)]
+
+
 def stand_in(live: Sequence[Session]) -> Session | None:
     """Return which of an agent's live sessions, oldest first, gets what was meant for one that is gone: a main one. A
     child has its own task, and is gone when that is done."""
@@ -88,12 +95,14 @@ def places(
     """Return the inboxes that get a copy. `asker` is the session that a response or update is meant for.
 
     notify, request: each live session. response, update: the session that asked, else the oldest live main one.
-    task: one delivery with the agent, for one session to claim. A channel is always there: it has no sessions.
+    task: one delivery with the agent, for one session to claim. A channel is always there: it has no sessions. Nothing
+    is parked for a foreign program, which could not come for it.
     """
     sessions = recipient.sessions
     if recipient.card.channel:
         return (parked_inbox(recipient.agent),)
-    if not sessions and when_offline is WhenOffline.PARK and recipient.may_park:
+    is_foreign = recipient.card.wire_name is not None
+    if not sessions and when_offline is WhenOffline.PARK and recipient.may_park and not is_foreign:
         return (parked_inbox(recipient.agent),)
     if not sessions:
         return Refusal(RefusalCode.NO_LIVE_SESSION, f"{recipient.agent} has no live session")

@@ -7,7 +7,7 @@ from typing import Final, NamedTuple, NewType
 
 from covey.core.errors import IllegalMove, Invalid
 from covey.core.ids import MessageId, SessionId, TicketId, Topic, ticket_id
-from covey.core.message import Callback
+from covey.core.message import Callback, Message
 from covey.core.names import AgentName, Label, is_uuid_like
 from covey.core.session_key import SessionKey
 
@@ -166,3 +166,10 @@ def parse_run_id(text: object) -> RunId:
 def run_topic(run_id: RunId) -> Topic:
     """Return what rings when the run moves, or is to stop."""
     return Topic(f"run:{run_id}")
+
+
+def status_of(answer: Message) -> RunState:
+    """Return how the errand ended that a child answers. An answer that the child gave itself has no such mark, and says
+    that it is completed."""
+    status = None if answer.marks is None else answer.marks.status
+    return RunState(status) if status in set(RunState) else RunState.COMPLETED

@@ -2,7 +2,7 @@
 
 from datetime import datetime, timedelta
 from enum import StrEnum
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from covey.core.capacity import DEFAULT_CAPACITY, Capacity
 from covey.core.ids import InboxId, SessionId, session_inbox
@@ -21,6 +21,22 @@ class SessionKind(StrEnum):
     LEASED = "leased"
     """Known by its heartbeat: there is no process of it that this machine can see. It may come through a server, and
     does not outlive the server's lock."""
+
+    WIRE = "wire"
+    """A foreign program on the peers' wire, known by its last message there. Mail for it is published on the wire."""
+
+    WIRE_ENVELOPE = "wire-envelope"
+    """A foreign program that puts its messages into an envelope, and gets them in one."""
+
+    REGISTRY = "registry"
+    """A foreign program with a mailbox in a shared folder, known by its entry in the registry there."""
+
+
+ON_WIRE: Final = frozenset({SessionKind.WIRE, SessionKind.WIRE_ENVELOPE})
+"""Kinds of sessions that are foreign programs on the peers' wire."""
+
+FOREIGN: Final = ON_WIRE | {SessionKind.REGISTRY}
+"""Kinds of sessions that are foreign programs: Covey learns of them from what they say, and nobody joins as one."""
 
 
 class Activity(StrEnum):
@@ -65,6 +81,8 @@ class Session(NamedTuple):
     hooked_at: datetime | None = None
     """When a hook of its client first came by; None where the client has no hooks. They show mail at better places than
     results of tools are."""
+    status: str | None = None
+    """What a child says that it is doing. A main session says it for its agent."""
 
     @property
     def inbox(self) -> InboxId:
@@ -73,6 +91,16 @@ class Session(NamedTuple):
     @property
     def has_ended(self) -> bool:
         return self.ended_at is not None
+
+    @property
+    def is_on_wire(self) -> bool:
+        """Whether the session belongs to a foreign program on the peers' wire."""
+        return self.kind in ON_WIRE
+
+    @property
+    def is_foreign(self) -> bool:
+        """Whether the session belongs to a foreign program."""
+        return self.kind in FOREIGN
 
 
 def lease_holds(session: Session, now: datetime) -> bool:

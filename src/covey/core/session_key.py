@@ -59,7 +59,7 @@ def parse_session_key(text: object) -> SessionKey:
     """Return `text` as a session key."""
     match = re.fullmatch(_KEY, text) if isinstance(text, str) else None
     if match is None:
-        raise Invalid("session key", text, "use agent:<name>:main or agent:<name>:subagent:<uuid>")
+        raise Invalid("session key", text, "use agent:NAME:main or agent:NAME:subagent:UUID")
     agent = parse_agent_name(match["agent"])
     if match["children"]:
         children = match["children"].removeprefix("subagent:").split(":subagent:")

@@ -5,6 +5,8 @@ from typing import Final
 
 from covey.core.message import Message
 from covey.core.parts import FilePart, TextPart, text_of
+from covey.core.render_escape import one_line
+from covey.core.render_frame import enclosed
 from covey.core.run import LauncherKind, Run, RunMode
 
 LONGEST_HISTORY: Final = 32_000
@@ -15,7 +17,7 @@ def first_prompt(run: Run, task: str, files: Sequence[FilePart], parent: str) ->
     """Return what a child is told first. `parent` is who asked, as others address it."""
     sections = [
         f"You are a child of {run.parent_agent}, started as the agent {run.agent}{_label(run)}. Your task:",
-        task.strip(),
+        enclosed("task", task.strip(), from_=parent),
         _listed("Files that go with it:", [_place(run, part) for part in files]),
         _listed("How to report:", _reporting(run)),
         _listed("Good to know:", _facts(run, parent)),
@@ -25,19 +27,33 @@ def first_prompt(run: Run, task: str, files: Sequence[FilePart], parent: str) ->
 
 def later_prompt(run: Run, message: Message, thread: Sequence[Message]) -> str:
     """Return what a child in session mode is told of a message that came later, with what was said before."""
-    said = [f"{_speaker(run, earlier)}: {text_of(earlier.parts).strip()}" for earlier in thread]
-    history = "\n\n".join(said)
-    if len(history) > LONGEST_HISTORY:
-        history = "[… what was said first is left out …]\n\n" + history[-LONGEST_HISTORY:]
     sections = [
         f"You are a child of {run.parent_agent}, started as the agent {run.agent}{_label(run)}. "
         "This is the conversation so far:",
-        history,
-        f"Now {_speaker(run, message)} says:",
-        text_of(message.parts).strip(),
+        _history([_said(run, earlier) for earlier in thread]),
+        "Now this is said to you:",
+        _said(run, message),
         _listed("How to report:", _reporting(run)),
     ]
     return "\n\n".join(section for section in sections if section) + "\n"
+
+
+def _said(run: Run, message: Message) -> str:
+    """Return a message in a frame that says who sent it."""
+    return enclosed("message", text_of(message.parts).strip(), from_=_speaker(run, message))
+
+
+def _history(said: Sequence[str]) -> str:
+    """Return the latest messages that have room, each whole."""
+    kept: list[str] = []
+    room = LONGEST_HISTORY
+    for shown in reversed(said):
+        room -= len(shown)
+        if room < 0:
+            kept.append("[… what was said first is left out …]")
+            break
+        kept.append(shown)
+    return "\n\n".join(reversed(kept))
 
 
 def _reporting(run: Run) -> Sequence[str]:
@@ -58,7 +74,8 @@ def _facts(run: Run, parent: str) -> Sequence[str]:
     if run.mode is RunMode.SESSION:
         facts.append("You are started again, with the conversation so far, whenever somebody says something to you.")
     if run.thread is not None:
-        facts.append(f"People read what you say in the conversation {run.thread.session_id} of {run.thread.channel}.")
+        conversation = one_line(run.thread.session_id)
+        facts.append(f"People read what you say in the conversation {conversation} of {run.thread.channel}.")
     if run.launcher is LauncherKind.COMMAND:
         facts.append(
             "The command covey acts as you: covey inbox (your mail), covey send --to AGENT TEXT, "
@@ -68,17 +85,16 @@ def _facts(run: Run, parent: str) -> Sequence[str]:
 
 
 def _label(run: Run) -> str:
-    return f" ({run.label})" if run.label else ""
+    return f" ({one_line(run.label)})" if run.label else ""
 
 
 def _place(run: Run, part: FilePart) -> str:
-    return f"{run.folder}/attachments/{part.name}" if run.folder else f"{part.name} ({part.size:,} bytes)"
+    return one_line(f"{run.folder}/attachments/{part.name}" if run.folder else f"{part.name} ({part.size:,} bytes)")
 
 
 def _speaker(run: Run, message: Message) -> str:
-    person = message.metadata.get("person")
-    if isinstance(person, str):
-        return person
+    if message.marks is not None and message.marks.person is not None:
+        return f"{message.marks.person} (a person, through {message.sender.agent})"
     return "you" if message.sender.session == run.session else message.sender.agent
 
 

@@ -26,7 +26,8 @@ class Parent(NamedTuple):
 
 
 def check_spawn(parent: Parent, child: AgentName, card: Card, alive: int) -> None:
-    """Raise SpawnDepth, SpawnLimit or SpawnNotAllowed where a parent that has `alive` children may not have this one.
+    """Raise SpawnDepth, SpawnLimit or SpawnNotAllowed where a parent whose agent has `alive` children may not have this
+    one. They are counted over all sessions of the agent: whoever connects ten times has no more of them.
 
     A child of one's own agent is always allowed. One of another's gets mail from its parent, so the rules for mail hold
     too.

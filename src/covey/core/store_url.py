@@ -9,6 +9,15 @@ from covey.core.errors import Invalid
 STORE_FILE: Final = "covey.db"
 STORE_FOLDER: Final = ".covey"
 
+BLOBS_FOLDER: Final = "blobs"
+LIVE_FOLDER: Final = "live"
+RUNS_FOLDER: Final = "runs"
+WORK_FOLDER: Final = "work"
+"""What stands beside the file of a ledger."""
+
+APPLICATION_ID: Final = 0x436F7679
+"""What marks a file of SQLite as a ledger, in its header: the letters Covy."""
+
 
 class Engine(StrEnum):
     MEMORY = "memory"

@@ -24,7 +24,7 @@ MOST: Final = 1_000_000_000
 
 
 class Limit(StrEnum):
-    """What is counted of a tree."""
+    """What is limited in a space: four counts of a causal tree, and two of what no tree counts."""
 
     MESSAGES = "messages"
     DEPTH = "depth"
@@ -33,15 +33,28 @@ class Limit(StrEnum):
     """How long it has gone on without a rest."""
     CHILDREN = "children"
     """Sessions that were spawned."""
+    EXCHANGE = "exchange"
+    """Messages that a circle of agents exchanges without a rest, whether they answer each other or not."""
+    PROGRESS = "progress"
+    """Updates of one task that come within `HURRY` of the one before."""
+
+
+TREE_LIMITS: Final = (Limit.MESSAGES, Limit.DEPTH, Limit.HOURS, Limit.CHILDREN)
+"""What is counted of a tree."""
+
+HURRY: Final = timedelta(seconds=5)
+"""A task's progress that is told sooner than this after the last one is hurried."""
 
 
 class Limits(NamedTuple):
-    """How much of each a tree may have. Generous: a tree that gets there is hardly what anybody wanted."""
+    """How much there may be of each. Generous: what gets there is hardly what anybody wanted."""
 
     messages: int = 2_000
     depth: int = 500
     hours: int = 24
     children: int = 50
+    exchange: int = 250
+    progress: int = 200
 
     def of(self, limit: Limit) -> int:
         return int(getattr(self, limit))
@@ -133,7 +146,7 @@ def excess(before: Tree, after: Tree, limits: Limits, now: datetime) -> Excess |
     if _fits(after, limits, now):  # most do
         return None
     had, has = counts(before, now), counts(after, now)
-    for limit in Limit:
+    for limit in TREE_LIMITS:
         allowed = limits.of(limit)
         if limit is Limit.HOURS:
             if now - after.began_at >= timedelta(hours=allowed):
@@ -161,13 +174,13 @@ def encode_limits(limits: Limits) -> dict[str, Json]:
 def parse_limits(data: object) -> Limits:
     """Return limits from JSON data; what is absent has its default."""
     if not isinstance(data, Mapping):
-        raise Invalid("limits", data, "use an object with messages, depth, hours and children")
+        raise Invalid("limits", data, f"use an object with {', '.join(Limit)}")
     given = cast(Mapping[str, Json], data)
     return Limits(**{limit: parse_limit(limit, given[limit]) for limit in Limit if limit in given})
 
 
 def parse_limit(limit: Limit, value: object) -> int:
-    """Return what a tree may have of something."""
+    """Return a limit."""
     if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= MOST:
         raise Invalid(str(limit), value, f"use a whole number from 1 to {MOST:,}")
     return value

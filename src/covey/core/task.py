@@ -54,6 +54,7 @@ ACTIVE: Final = frozenset({_T.ACCEPTED, _T.WORKING})
 
 CANCELLED: Final = "cancelled"
 DEADLINE: Final = "its deadline passed"
+MESSAGE_EXPIRED: Final = "its message expired before anybody took it"
 
 
 class Task(NamedTuple):

@@ -2,9 +2,11 @@
 
 from collections import deque
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
+from math import isnan
 from typing import Final, NamedTuple
 
+from covey.core.errors import Invalid
 from covey.core.ids import MessageId, SessionId, TicketId
 from covey.core.names import AgentName
 
@@ -14,9 +16,20 @@ Awaited = TicketId | MessageId
 LONGEST_WAIT: Final = 366 * 86_400.0
 """Seconds. Longer waits are known for this long."""
 
+KEPT_LONGER: Final = timedelta(minutes=1)
+"""How long an answer is kept for a waiter whose time is over: it may be about to take the answer."""
+
+
+def end_of_wait(now: datetime, seconds: float) -> datetime:
+    """Return when a wait that begins now runs out. Seconds that are not a number are Invalid."""
+    if isnan(seconds):
+        raise Invalid("seconds", seconds, "use a number of seconds of 0 or more")
+    return now + timedelta(seconds=min(max(seconds, 0.0), LONGEST_WAIT))
+
 
 class Wait(NamedTuple):
-    """A session that does nothing until something has come, or its time has run out."""
+    """A session that waits until something has come, or its time has run out. The answer that it waits for is given to
+    the waiter, and not to the reader of its inbox."""
 
     asker: AgentName
     what: Awaited
@@ -24,6 +37,14 @@ class Wait(NamedTuple):
     """None for somebody who waits without one, from a shell."""
     since: datetime
     until: datetime
+    blocks: bool = True
+    """The waiter does nothing else; otherwise it answers others meanwhile, and no circle goes through it."""
+    takes_questions: bool = False
+    """A question back is given to the waiter too."""
+
+    def takes_at(self, now: datetime) -> bool:
+        """Tell whether an answer that is there now belongs to the waiter."""
+        return now < self.until + KEPT_LONGER
 
 
 class Edge(NamedTuple):

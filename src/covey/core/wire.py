@@ -14,8 +14,9 @@ from covey.core.identity import Grade, Identity
 from covey.core.ids import parse_correlation_id, parse_message_id, parse_session_id
 from covey.core.json import Json
 from covey.core.limits import MAX_ENVELOPE_BYTES
+from covey.core.marks import decode_marks, encode_marks
 from covey.core.message import Callback, Kind, Message, TaskRef
-from covey.core.names import parse_agent_name, parse_scope, parse_subject
+from covey.core.names import known_scope, known_subject, parse_agent_name
 from covey.core.parts import DataPart, FilePart, Part, TextPart
 from covey.core.times import format_instant, parse_instant
 
@@ -78,6 +79,7 @@ def _text(message: Message) -> str:
         traceparent,
         metadata,
         depth,
+        marks,
     ) = message  # at once: looking up each by its name takes five times as long
     addresses = '","'.join([address.value for address in to])
     passed = '","'.join(trace)
@@ -108,7 +110,8 @@ def _text(message: Message) -> str:
     if task is not None:
         fields["task"] = {"id": task.id, "state": task.state}
     if callback is not None:
-        fields["callback"] = {"channel": callback.channel, "session_id": callback.session_id}
+        more = cast(dict[str, Json], json.loads(callback.more or "{}"))
+        fields["callback"] = {**more, "channel": callback.channel, "session_id": callback.session_id}
     if deadline is not None:
         fields["deadline"] = format_instant(deadline)
     if expires_at is not None:
@@ -119,6 +122,8 @@ def _text(message: Message) -> str:
         fields["metadata"] = metadata
     if depth:
         fields["depth"] = depth
+    if marks is not None:
+        fields["marks"] = encode_marks(marks)
     return f"{head},{to_json(fields)[1:]}" if fields else f"{head}}}"
 
 
@@ -191,8 +196,8 @@ def decode_object(data: Mapping[str, Json]) -> Message:
         created_at=_required(data, "created_at", parse_instant),
         thread=_optional(data, "thread", parse_message_id) or message_id,
         root=_optional(data, "root", parse_message_id) or message_id,
-        subject=_optional(data, "subject", parse_subject),
-        scope=_optional(data, "scope", parse_scope),
+        subject=_optional(data, "subject", known_subject),
+        scope=_optional(data, "scope", known_scope),
         round=_optional(data, "round", natural),
         cause=_optional(data, "cause", parse_message_id),
         in_reply_to=_optional(data, "in_reply_to", parse_message_id),
@@ -207,6 +212,7 @@ def decode_object(data: Mapping[str, Json]) -> Message:
         traceparent=_optional(data, "traceparent", plain_text),
         metadata=_object(data, "metadata"),
         depth=_optional(data, "depth", natural) or 0,
+        marks=decode_marks(_object(data, "marks")) if "marks" in data else None,
     )
 
 
@@ -257,7 +263,15 @@ def _decode_callback(data: Mapping[str, Json]) -> Callback | None:
     if data.get("callback") is None:
         return None
     fields = _object(data, "callback")
-    return Callback(_required(fields, "channel", plain_text), _required(fields, "session_id", plain_text))
+    channel, session_id = _required(fields, "channel", plain_text), _required(fields, "session_id", plain_text)
+    return Callback(channel, session_id, more_of(fields))
+
+
+def more_of(fields: Mapping[str, Json]) -> str:
+    """Return the fields of a callback that have no meaning here, as the text of a JSON object; empty where there are
+    none."""
+    more = {name: value for name, value in fields.items() if name not in ("channel", "session_id")}
+    return to_json(more) if more else ""
 
 
 def _required(data: Mapping[str, Json], name: str, parse: Callable[[object], T]) -> T:

@@ -25,6 +25,7 @@ __getattr__ = late_names(
         "RunFilter": "covey.ports.runs",
         "Search": "covey.ports.search",
         "Setback": "covey.ports.folder",
+        "SharedArchive": "covey.ports.folder",
         "Store": "covey.ports.store",
         "Survives": "covey.ports.store",
         "TaskFilter": "covey.ports.tasks",

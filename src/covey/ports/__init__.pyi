@@ -5,6 +5,7 @@ from covey.ports.clock import Ids as Ids
 from covey.ports.files import Files as Files
 from covey.ports.folder import Folder as Folder
 from covey.ports.folder import Setback as Setback
+from covey.ports.folder import SharedArchive as SharedArchive
 from covey.ports.folder import Visit as Visit
 from covey.ports.launcher import Launcher as Launcher
 from covey.ports.launching import Launching as Launching

@@ -5,7 +5,7 @@ told once. A notebook beside the ledger remembers what stands where. It may be l
 nothing is taken in twice, because ids are derived from what is in the files.
 """
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from typing import NamedTuple, Protocol
 
@@ -93,8 +93,13 @@ class Visit(Protocol):
         The name of a spot is a wish: where another file has it, it stays, and a free one is taken."""
         ...
 
+    async def keep_file(self, owner: str, file_id: str, name: str, content: bytes) -> str | None:
+        """Keep a file part of a copy in the folder of `owner`, and return its path, by which a foreign program opens
+        it. None where it can't be written there. The same again changes nothing."""
+        ...
+
     async def discard(self, known: Sequence[Known]) -> None:
-        """Remove files whose messages are gone for good, and forget them."""
+        """Remove files whose messages are gone for good, with those of their file parts, and forget them."""
         ...
 
     async def known(self, file_id: str) -> Sequence[Known]:
@@ -149,6 +154,19 @@ class Visit(Protocol):
 
     async def register(self, entries: Mapping[str, Mapping[str, Json]]) -> None:
         """Put entries into the registry, in the place of those with the same names; all others stay as they are."""
+        ...
+
+
+class SharedArchive(Protocol):
+    """The archive of a folder where other programs archive a message by moving its file, and the first one wins."""
+
+    def claim(self, file_ids: Collection[str]) -> bool:
+        """Move the file with one of these ids from an inbox to the archive. False where another program has moved it
+        there; True where no such file is known, which then nobody can move."""
+        ...
+
+    def path_of(self, file_id: str) -> str | None:
+        """Return where the file with an id stands now; None where it stands nowhere."""
         ...
 
 

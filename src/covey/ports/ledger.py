@@ -20,7 +20,7 @@ class MessageFilter(NamedTuple):
     kind: Kind | None = None
     sender: AgentName | None = None
     since: datetime | None = None
-    """Created at this time or later."""
+    """Created after this time."""
 
 
 class Messages(Protocol):
@@ -41,6 +41,11 @@ class Messages(Protocol):
 
     async def find(self, wanted: MessageFilter, limit: int) -> Sequence[Message]:
         """Return the `limit` messages accepted last that fit, in the order of acceptance, swept ones included."""
+        ...
+
+    async def latest_of(self, pair: str) -> Message | None:
+        """Return the message accepted last whose marks name the pair; None where there is none. The cost does not grow
+        with other messages."""
         ...
 
     async def is_swept(self, message_id: MessageId) -> bool:

@@ -43,9 +43,8 @@ class Runs(Protocol):
         """Return the runs that a session spawned, ended or not, in the order in which they were first put."""
         ...
 
-    async def alive(self, parent: SessionId | None, parent_agent: AgentName) -> int:
-        """Return how many children a session has that have not ended; without a session, how many the agent has that it
-        spawned without one."""
+    async def alive(self, parent_agent: AgentName) -> int:
+        """Return how many children of an agent have not ended, whichever of its sessions spawned them."""
         ...
 
     async def untold(self, limit: int) -> Sequence[Run]:

@@ -6,6 +6,7 @@ from typing import NamedTuple, Protocol, TypeVar
 
 from covey.core.ids import Topic
 from covey.ports.directory import Agents, Sessions, Settings, Tokens
+from covey.ports.flows import Flows
 from covey.ports.journal import Journal
 from covey.ports.ledger import Deliveries, Inboxes, Messages, Offers, Tickets
 from covey.ports.posts import Bindings, Posts
@@ -55,6 +56,12 @@ class Transaction(Protocol):
         ...
 
     @property
+    def visible(self) -> "Transaction":
+        """The same records, as far as whoever acts may see them: for what a caller names by its id. All of them, unless
+        the store was narrowed to the holder of an agent's token."""
+        ...
+
+    @property
     def agents(self) -> Agents: ...
     @property
     def sessions(self) -> Sessions: ...
@@ -78,6 +85,8 @@ class Transaction(Protocol):
     def runs(self) -> Runs: ...
     @property
     def trees(self) -> Trees: ...
+    @property
+    def flows(self) -> Flows: ...
     @property
     def waits(self) -> Waits: ...
     @property

@@ -28,8 +28,8 @@ class Placed(NamedTuple, Generic[R]):
 
 
 class View(Protocol):
-    """Every record of a space that means something elsewhere: trees and waits do not. What others write meanwhile
-    is not seen; they are not kept from writing.
+    """Every record of a space that means something elsewhere: trees, flows and waits do not. What others write
+    meanwhile is not seen; they are not kept from writing.
 
     What there may be much of is given in pages: the first `limit` records whose place is over `after`, 0 at first.
     Records stand in the order in which they were first put, deliveries in that of their seq, events by position.

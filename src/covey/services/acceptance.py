@@ -3,27 +3,30 @@
 from collections.abc import Sequence
 from datetime import datetime
 
-from covey.core.capacity import EVICTION_ORDER, PEERS_CAPACITY, Capacity
+from covey.core.address import Address, AddressKind
+from covey.core.capacity import PEERS_CAPACITY, Capacity
 from covey.core.debt import new_ticket
 from covey.core.delivery import Delivery, DeliveryState, Move
 from covey.core.errors import CoveyError
-from covey.core.ids import InboxId, delivery_id, parked_inbox, session_inbox, ticket_id
-from covey.core.limits import UNREGISTERED_WAIT
+from covey.core.ids import InboxId, delivery_id, parked_inbox, session_inbox
+from covey.core.limits import FLOW_SAMPLE, UNREGISTERED_WAIT
 from covey.core.message import Kind, Message
 from covey.core.names import AgentName
 from covey.core.receipt import Receipt
 from covey.core.routing import Recipient, Refusal, RefusalCode, places, refusal, supersedes
-from covey.core.ticket import Ticket, Trouble
+from covey.core.ticket import Ticket
 from covey.core.wire import encode
 from covey.ports.clock import Ids
 from covey.ports.presence import Liveness
 from covey.services.act import Act, shift
-from covey.services.answers import apply_answer, apply_question_back, debts_of, is_due, settle_answered
+from covey.services.answers import apply_answer, apply_question_back, debts_of, is_due, pays, settle_answered
 from covey.services.decisions import check_decision
 from covey.services.filing import file
-from covey.services.notices import report_trouble, report_unauthorized
-from covey.services.policies import PAUSED, TELL_UNAUTHORIZED, is_on
+from covey.services.notices import report_unauthorized
+from covey.services.policies import PAUSED, STOPPED, SUBJECTS_ARE_CATEGORIES, TELL_UNAUTHORIZED, is_on
+from covey.services.presence import is_live
 from covey.services.recipients import SendPolicy, Unregistered, introduce, recipients
+from covey.services.room import make_room
 from covey.services.routes import Alike, Route, Routes
 from covey.services.steady import SteadyLook
 from covey.services.task_moves import Desk
@@ -55,6 +58,8 @@ class Acceptance:
         if known is not None and (route := known[1]) is not None:
             receipt = await _along(act, message, document, route)
             if receipt is not None:
+                if receipt.deliveries[0].number % FLOW_SAMPLE == 0:
+                    await self._sample(act, message, receipt, is_due=False)
                 return receipt
         liveness = self._look.at(moment)
         # A sender that nobody knew becomes known, so that it can be answered.
@@ -72,11 +77,20 @@ class Acceptance:
         tickets: list[Ticket] = []
         unauthorized: list[AgentName] = []
         channels: list[AgentName] = []
-        found = await recipients(act, message.to, message.sender.agent, policy, liveness)
+        found = await recipients(act, message.to, message.sender, policy, liveness)
+        agents = [recipient for recipient in found if isinstance(recipient, Recipient)]
+        if is_person:
+            from covey.services.flows import look_after  # here because people write seldom
+
+            await look_after(act, agents)
+        is_return = _is_return(message, answered, debts, agents)
+        if not is_person and not is_return and not policy.finishes and await act.tx.settings.get(STOPPED):
+            from covey.services.flows import check_not_stopped  # here because seldom anything is
+
+            await check_not_stopped(act, message, agents)
         if message.root != message.id:  # a message that begins something is weighed with what it leads to
             from covey.services.weighing import Weighed, weigh
 
-            agents = [recipient for recipient in found if isinstance(recipient, Recipient)]
             weighed = Weighed(message, is_person, agents, debts, policy.spawns)
             stopped = await weigh(act, weighed, Desk(self._ids, liveness))
             if stopped is not None:
@@ -84,7 +98,8 @@ class Acceptance:
         for recipient in found:
             n = len(deliveries) + 1
             if isinstance(recipient, Unregistered):
-                await self._make_room(act, session_inbox(recipient.session_id), PEERS_CAPACITY, liveness, evicted)
+                desk = Desk(self._ids, liveness)
+                await make_room(act, session_inbox(recipient.session_id), PEERS_CAPACITY, desk, evicted)
                 deliveries.append(_early(message, n, recipient, act.now))
                 continue
             due = answered is not None and await is_due(act, message, recipient.agent, debts, answered)
@@ -104,7 +119,9 @@ class Acceptance:
             if message.expects_reply:
                 tickets.append(new_ticket(message, recipient.agent, [line.state for line in lines], act.now))
         receipt = await file(act, message, document, deliveries, tickets)
-        if known is not None:
+        if not is_person and any(copy.number % FLOW_SAMPLE == 0 for copy in receipt.deliveries):
+            await self._sample(act, message, receipt, is_due=is_return)
+        if known is not None and not is_person:  # what a person says is looked at each time
             self._keep_route(act, known[0], found, deliveries)
         if channels:
             from covey.services.posting import post_all  # here because most mail is not for people
@@ -119,14 +136,14 @@ class Acceptance:
                 await settle_answered(act, message, answered)
         elif tickets and debts:
             await apply_question_back(act, debts, tickets)
-        if answered is not None and (message.round is not None or message.metadata):
+        if answered is not None and (answered.marks is not None or message.marks is not None):
             from covey.services.negotiation_end import conclude  # here because most messages are part of none
 
             await conclude(act, message, answered, self._ids, self._follow)
-        if policy.waits is not None and policy.waits > 0:
+        if policy.takes > 0 or (policy.waits is not None and policy.waits > 0):
             from covey.services.waits import begin_wait  # here because most messages are not waited for
 
-            await begin_wait(act, message, tickets, policy.waits, liveness)
+            await begin_wait(act, message, tickets, policy, liveness)
         if unauthorized and await is_on(act.tx, TELL_UNAUTHORIZED):
             for agent in unauthorized:
                 await report_unauthorized(act, message, agent, self._ids, liveness)
@@ -137,11 +154,18 @@ class Acceptance:
     ) -> None:
         """Keep in mind where the message went, if it got there, and nothing but the rules had a say in that."""
         recipient = found[0] if len(found) == 1 else None
-        if not isinstance(recipient, Recipient) or recipient.card.channel:
+        if not isinstance(recipient, Recipient) or recipient.card.channel or recipient.card.wire_name is not None:
             return
         if all(line.state is DeliveryState.QUEUED for line in deliveries):
             places = [(line.inbox, _capacity(recipient, line.inbox)) for line in deliveries]
             self._routes.keep(like, Route(recipient.agent, places), act.tx.moment)
+
+    async def _sample(self, act: Act, message: Message, receipt: Receipt, *, is_due: bool) -> None:
+        """Count who writes to whom, by a message that was filed just now."""
+        from covey.services.flows import count_samples, samples_of  # here because most messages are not sampled
+
+        desk = Desk(self._ids, self._look.at(act.tx.moment))
+        await count_samples(act, message, samples_of(receipt.deliveries), desk, is_due=is_due)
 
     async def _follow(self, act: Act, message: Message, answered: Message) -> Receipt | CoveyError:
         """Accept what another message leads to by itself."""
@@ -160,6 +184,8 @@ class Acceptance:
         evicted: list[Delivery],
     ) -> list[Delivery]:
         asker = answered.sender.session if answered is not None else None
+        if answered is not None and asker is not None:
+            recipient = await _back_to_child(act, message, recipient, answered, liveness)
         inboxes = places(message, recipient, policy.when_offline, asker)
         if isinstance(inboxes, Refusal):
             return [_line(message, n, recipient.agent, parked_inbox(recipient.agent), act.now, inboxes)]
@@ -167,38 +193,30 @@ class Acceptance:
         lines: list[Delivery] = []
         for offset, inbox in enumerate(inboxes):
             # What takes the place of an older state needs no room of its own. People are told each in its conversation.
-            replaces = supersedes(message) and not recipient.card.channel
+            replaces = not recipient.card.channel and await _replaces(act, message, policy)
             has_room = due or (replaces and await _supersede(act, message, inbox))
             refused = None
             if not has_room:
                 capacity = _capacity(recipient, inbox)
                 if await act.tx.inboxes.queued(inbox) >= capacity.limit:
-                    refused = await self._make_room(act, inbox, capacity, liveness, evicted)
-            lines.append(_line(message, n + offset, recipient.agent, inbox, act.now, refused, number))
+                    refused = await make_room(act, inbox, capacity, Desk(self._ids, liveness), evicted)
+            line = _line(message, n + offset, recipient.agent, inbox, act.now, refused, number)
+            lines.append(line if recipient.card.wire_name is None else _briefly(line, act.now))
         return lines
 
-    async def _make_room(
-        self, act: Act, inbox: InboxId, capacity: Capacity, liveness: Liveness, evicted: list[Delivery]
-    ) -> Refusal | None:
-        """Make the inbox hold one less than its limit, or say that it is full."""
-        while await act.tx.inboxes.queued(inbox) >= capacity.limit:
-            victim = None
-            for kinds in EVICTION_ORDER[capacity.overflow]:
-                victim = victim or await act.tx.inboxes.oldest(inbox, kinds)
-            if victim is None:
-                return Refusal(RefusalCode.INBOX_FULL, f"the inbox holds its limit of {capacity.limit}")
-            await self._evict(act, victim, capacity, liveness)
-            evicted.append(victim)
-        return None
 
-    async def _evict(self, act: Act, victim: Delivery, capacity: Capacity, liveness: Liveness) -> None:
-        await shift(act, victim, Move.EVICT, f"the inbox held its limit of {capacity.limit}")
-        if victim.expects_reply and victim.agent is not None:
-            copies = await act.tx.deliveries.of_message(victim.message_id)
-            if all(copy.is_terminal for copy in copies if copy.agent == victim.agent):
-                ticket = await act.tx.tickets.get(ticket_id(victim.message_id, victim.agent))
-                if ticket is not None:
-                    await report_trouble(act, ticket, Trouble.EVICTED, self._ids, liveness)
+async def _back_to_child(
+    act: Act, message: Message, recipient: Recipient, answered: Message, liveness: Liveness
+) -> Recipient:
+    """Return the recipient of a reply: the child that wrote what is answered, where its agent was addressed by name.
+    The name alone means the agent's main sessions."""
+    back = Address(AddressKind.AGENT, answered.sender.agent)
+    if recipient.agent != answered.sender.agent or back not in message.to or message.kind is Kind.TASK:
+        return recipient
+    asker = await act.tx.sessions.get(answered.sender.session) if answered.sender.session else None
+    if asker is None or asker.key.is_main or not is_live(asker, liveness, act.now):
+        return recipient
+    return recipient._replace(sessions=(asker,))
 
 
 async def _along(act: Act, message: Message, document: str, route: Route) -> Receipt | None:
@@ -214,9 +232,29 @@ async def _along(act: Act, message: Message, document: str, route: Route) -> Rec
     return await file(act, message, document, lines, owed)
 
 
+def _is_return(
+    message: Message, answered: Message | None, debts: Sequence[Ticket], recipients: Sequence[Recipient]
+) -> bool:
+    """Tell whether a message returns what somebody asked for: it answers an open question, or tells or asks the
+    delegator of a task something about it."""
+    if answered is None:
+        return False
+    if message.kind is Kind.UPDATE or pays(message, debts, [recipient.agent for recipient in recipients]):
+        return True
+    is_about_task = answered.kind is Kind.TASK and answered.sender.agent != message.sender.agent
+    return is_about_task and message.expects_reply
+
+
 def _answers(message: Message, answered: Message, deliveries: Sequence[Delivery]) -> bool:
     """Tell whether a response goes to whoever asked. One to others only is threaded, and nothing is answered."""
     return message.kind is Kind.RESPONSE and any(line.agent == answered.sender.agent for line in deliveries)
+
+
+async def _replaces(act: Act, message: Message, policy: SendPolicy) -> bool:
+    """Tell whether a message takes the place of older ones like it."""
+    if not supersedes(message):
+        return False
+    return policy.supersedes or not await is_on(act.tx, SUBJECTS_ARE_CATEGORIES)
 
 
 async def _supersede(act: Act, message: Message, inbox: InboxId) -> bool:
@@ -274,6 +312,10 @@ def _line(
 
 def _early(message: Message, n: int, recipient: Unregistered, now: datetime) -> Delivery:
     """Return the delivery for a session id that nobody has registered: it waits for a while."""
+    return _briefly(_line(message, n, None, session_inbox(recipient.session_id), now, None), now)
+
+
+def _briefly(line: Delivery, now: datetime) -> Delivery:
+    """Return a delivery that waits only as long as mail for the peers' wire does."""
     until = now + UNREGISTERED_WAIT
-    line = _line(message, n, None, session_inbox(recipient.session_id), now, None)
-    return line._replace(expires_at=min(until, message.expires_at) if message.expires_at else until)
+    return line._replace(expires_at=min(until, line.expires_at) if line.expires_at else until)

@@ -52,8 +52,9 @@ async def shift(act: Act, delivery: Delivery, move: Move, reason: str | None = N
 
 
 async def place(act: Act, delivery: Delivery, inbox: InboxId) -> Delivery:
-    """Put a queued delivery into another inbox: parked with the agent, or adopted by a session."""
-    after = await act.tx.deliveries.place(delivery._replace(inbox=inbox, updated_at=act.now))
+    """Put a queued delivery into another inbox: parked with the agent, or adopted by a session. Whoever reads there has
+    seen nothing of it."""
+    after = await act.tx.deliveries.place(delivery._replace(inbox=inbox, updated_at=act.now, seen=None))
     await journal(
         act,
         Action.DELIVERY_PLACED,

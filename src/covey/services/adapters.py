@@ -1,11 +1,13 @@
 """Adapters for all ports, ready for `Services`."""
 
+from contextlib import AsyncExitStack
 from typing import NamedTuple
 
 from covey.core.names import AgentName
 from covey.ports.blobs import Blobs
 from covey.ports.clock import Clock, Ids
 from covey.ports.files import Files
+from covey.ports.folder import SharedArchive
 from covey.ports.presence import Liveness
 from covey.ports.search import Search
 from covey.ports.store import Store
@@ -26,9 +28,12 @@ class Adapters(NamedTuple):
     ids: Ids
     wire: Wire | None = None
     author: AgentName | None = None
+    shared_archive: SharedArchive | None = None
 
     async def close(self) -> None:
-        await self.wakeups.close()
-        await self.search.close()
-        await self.store.close()
-        self.liveness.close()
+        """Close all of them, though one can't be closed or the caller is cancelled meanwhile."""
+        async with AsyncExitStack() as steps:  # the last one is taken first
+            steps.callback(self.liveness.close)
+            steps.push_async_callback(self.store.close)
+            steps.push_async_callback(self.search.close)
+            steps.push_async_callback(self.wakeups.close)

@@ -1,12 +1,13 @@
 """Answers: what a response does to the debt it answers, and a question back to the debt it postpones."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from covey.core.delivery import WAITING, Move
 from covey.core.ids import MessageId, ticket_id
 from covey.core.message import Kind, Message
 from covey.core.names import AgentName
 from covey.core.ticket import Ticket, TicketMove, TicketState
+from covey.ports.store import Transaction
 from covey.services.act import Act, pass_debt, shift, shift_ticket
 
 
@@ -21,6 +22,20 @@ async def debts_of(act: Act, message: Message) -> Sequence[Ticket]:
         ticket = await act.tx.tickets.get(ticket_id(message.in_reply_to, message.sender.agent))
         tickets = (ticket,) if ticket else ()
     return [ticket for ticket in tickets if ticket.state is not TicketState.CLOSED]
+
+
+async def has_answered(tx: Transaction, message: Message) -> bool:
+    """Tell whether a response is the answer to a debt. A stranger's response is threaded, and is not."""
+    if message.kind is not Kind.RESPONSE or message.in_reply_to is None:
+        return False
+    return any(ticket.answer == message.id for ticket in await tx.tickets.of_message(message.in_reply_to))
+
+
+def pays(message: Message, debts: Iterable[Ticket], recipients: Collection[AgentName]) -> bool:
+    """Tell whether a message answers an open question of one of its recipients."""
+    if message.kind is not Kind.RESPONSE:
+        return False
+    return any(debt.state is TicketState.OPEN and debt.asker in recipients for debt in debts)
 
 
 async def is_due(

@@ -1,17 +1,19 @@
 """Asks: a question with a durable ticket; how it ends is a value, and it can be taken up again by the ticket."""
 
+from contextlib import suppress
 from typing import Final
 
 from covey.core.address import EVERYONE
 from covey.core.delivery import WAITING, Delivery, Move
 from covey.core.draft import Draft
-from covey.core.errors import Invalid, NotYours, SessionUnknown
+from covey.core.errors import CoveyError, Invalid, NotYours, SessionUnknown, WaitCircle
 from covey.core.identity import Identity
 from covey.core.ids import TicketId, inbox_topic, message_topic, session_inbox, ticket_id, ticket_message
+from covey.core.marks import Marks
 from covey.core.message import Kind, Message
 from covey.core.outcome import Outcome, OutcomeKind, settled_outcome
 from covey.core.ticket import Ticket
-from covey.ports.clock import Clock
+from covey.ports.clock import Clock, Ids
 from covey.ports.store import Store, Transaction
 from covey.services.act import Act, shift
 from covey.services.dialogue import known_ticket
@@ -23,13 +25,16 @@ from covey.services.waiting import Waiting
 from covey.services.waits import Waits, give_up
 
 KNOWN_AFTER: Final = 1.0
-"""Seconds. A look that takes no longer is not written down as a wait."""
+"""Seconds. A wait that takes no longer blocks nobody."""
 
 NOT_YET: Final = "no answer yet; it will arrive in the inbox, or resume with the ticket"
 
 
 class Asks:
-    def __init__(self, store: Store, clock: Clock, mail: Mail, waiting: Waiting, waits: Waits, lately: Lately) -> None:
+    def __init__(
+        self, store: Store, clock: Clock, ids: Ids, mail: Mail, waiting: Waiting, waits: Waits, lately: Lately
+    ) -> None:
+        self._ids = ids
         self._lately = lately
         self._store = store
         self._clock = clock
@@ -46,6 +51,7 @@ class Asks:
         *,
         heeds_questions: bool = False,
         answered: Message | None = None,
+        marks: Marks | None = None,
     ) -> Outcome:
         """Send a request to one agent and wait for its answer. With `heeds_questions` a question back ends the wait,
         too: the ticket then awaits its answer. `answered` is what it replies to, where the caller has that at hand."""
@@ -54,28 +60,39 @@ class Asks:
         if len(draft.to) > 1 or EVERYONE in draft.to:
             raise Invalid("recipients", len(draft.to), "an ask goes to one agent; send a request to several instead")
         waits = timeout if policy.waits is None else policy.waits
-        policy = policy._replace(may_await_session=False, waits=waits)
+        takes = max(waits, timeout)
+        policy = policy._replace(
+            may_await_session=False, waits=waits, takes=takes, takes_questions=heeds_questions and takes > 0
+        )
         if not heeds_questions or actor.session is None or timeout <= 0:
-            ticket, _ = await self._post(draft, actor, policy, answered)
+            ticket, _ = await self._post(draft, actor, policy, answered, marks)
             return await self._await(ticket, actor, timeout, heeds_questions)
         # Who goes back and forth listens at its own inbox, where answers and questions come: always the same place, so
         # that listening costs nothing from the second round on. What else ends an ask is seen at the next look.
         async with self._waiting.listen([inbox_topic(session_inbox(actor.session))]) as bell:
-            ticket, is_delivered = await self._post(draft, actor, policy, answered)
+            ticket, is_delivered = await self._post(draft, actor, policy, answered, marks)
             try:
                 ended = None if is_delivered else await self._end(ticket, actor)
                 if ended is None:
                     ended = await self._waiting.after(bell, lambda: self._end(ticket, actor), timeout)
+                return ended or await self._conclude(ticket, actor, heeds_questions)
             except BaseException as error:
                 await give_up(self._waits, ticket, actor, error)
                 raise
-        return ended or await self._outcome(await self._ticket(ticket), actor)
 
     async def _post(
-        self, draft: Draft, actor: Identity, policy: SendPolicy, answered: Message | None
+        self, draft: Draft, actor: Identity, policy: SendPolicy, answered: Message | None, marks: Marks | None
     ) -> tuple[TicketId, bool]:
         """Send the question; return its ticket, and whether it lies in an inbox now."""
-        receipt = (await self._mail.post(draft, actor, policy, answered)).receipt
+        question = draft.id or self._ids.message_id(self._clock.now())
+        try:
+            receipt = (await self._mail.post(draft, actor, policy, answered, marks, new_id=question)).receipt
+        except (Exception, GeneratorExit):
+            raise
+        except BaseException:  # cancelled: it may have been accepted all the same, and nobody waits for its answer
+            with suppress(CoveyError):  # then the wait runs out by itself
+                await self._waits.end_all(question, actor)
+            raise
         debtor = next((delivery.agent for delivery in receipt.deliveries), None)
         if debtor is None:  # the same id was sent before, to a session that nobody has registered yet
             raise SessionUnknown(f"of the recipient of {receipt.message_id}")
@@ -87,23 +104,32 @@ class Asks:
         """Wait for the answer to an earlier question, also one that another process asked for the same agent. A wait
         that would close a circle is WaitCircle."""
         await self._check_asker(ticket, actor)
-        if timeout > KNOWN_AFTER and await self._look(ticket, heeds_questions) is None:
-            await self._waits.begin(ticket, actor, timeout)
-        return await self._await(ticket, actor, timeout, heeds_questions)
+        begins = timeout > 0 and await self._look(ticket, heeds_questions) is None
+        return await self._await(ticket, actor, timeout, heeds_questions, begins=begins)
 
     async def _look(self, ticket: TicketId, heeds_questions: bool) -> Ticket | None:
         found = await self._ticket(ticket)
         is_asked_back = heeds_questions and found.awaits is not None
         return found if is_asked_back or settled_outcome(found) is not None else None
 
-    async def _await(self, ticket: TicketId, actor: Identity, timeout: float, heeds_questions: bool) -> Outcome:
+    async def _await(
+        self, ticket: TicketId, actor: Identity, timeout: float, heeds_questions: bool, *, begins: bool = False
+    ) -> Outcome:
+        """Wait for the answer. With `begins`, nothing says yet that the actor waits for it."""
         topics = [message_topic(ticket_message(ticket))]
         try:
+            if begins:
+                blocks = timeout > KNOWN_AFTER
+                await self._waits.begin(ticket, actor, timeout, blocks=blocks, takes_questions=heeds_questions)
             settled = await self._waiting.until(topics, lambda: self._look(ticket, heeds_questions), timeout)
+            if settled is None and timeout <= 0:  # whoever only looked may go on to wait
+                return await self._given(await self._ticket(ticket), None, actor)
+            return await self._conclude(ticket, actor, heeds_questions)
+        except WaitCircle:
+            raise  # no wait has begun
         except BaseException as error:
             await give_up(self._waits, ticket, actor, error)
             raise
-        return await self._outcome(settled or await self._ticket(ticket), actor)
 
     async def _ticket(self, ticket: TicketId) -> Ticket:
         async def operation(tx: Transaction) -> Ticket:
@@ -116,17 +142,24 @@ class Asks:
         if found.asker != actor.agent and not actor.is_operator:
             raise NotYours("wait for the answer to", found.message_id, actor.agent, found.asker)
 
-    async def _outcome(self, ticket: Ticket, actor: Identity) -> Outcome:
-        """Return how the ask ended. The answer, or the notice of trouble, has then been given to the asker: its
-        delivery is settled, so that it does not arrive a second time in the inbox."""
-        answer = None
-        if settled_outcome(ticket) is not None:
-            # Light: whoever loses it to a power cut is shown the answer once more, and has lost all it made of it, too.
-            answer = await self._store.commit(lambda tx: self._give(tx, ticket, actor), is_light=True)
-        return await self._given(ticket, answer, actor)
+    async def _conclude(self, ticket_id: TicketId, actor: Identity, heeds_questions: bool) -> Outcome:
+        """Return how the ask ended, in one step with the end of the wait. The answer, or the notice of trouble, has
+        then been given to the asker: its delivery is settled, and the inbox does not bring it a second time. What
+        comes later is for the inbox. A question back is still the asker's, which takes it next."""
+
+        async def operation(tx: Transaction) -> tuple[Ticket, Message | None]:
+            ticket = await known_ticket(tx, ticket_id)
+            if settled_outcome(ticket) is not None:
+                return ticket, await self._give(tx, ticket, actor)
+            if ticket.awaits is None or not heeds_questions:
+                await tx.waits.remove(actor.agent, ticket.id)
+            return ticket, None
+
+        # Light: whoever loses it to a power cut is shown the answer once more, and has lost all it made of it, too.
+        return await self._given(*await self._store.commit(operation, is_light=True), actor)
 
     async def _end(self, ticket_id: TicketId, actor: Identity) -> Outcome | None:
-        """Do the same for who heeds questions, in one step with the look: how the ask ended, or None."""
+        """Return how an ask that heeds questions ended, in one step with the look; None while it has not."""
 
         async def operation(tx: Transaction) -> tuple[Ticket, Message | None] | None:
             ticket = await known_ticket(tx, ticket_id)

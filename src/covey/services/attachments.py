@@ -17,6 +17,10 @@ class Attachments:
         digest = await self._blobs.put(loaded.content)
         return FilePart(loaded.name, digest, len(loaded.content), media_type, loaded.path)
 
+    async def left_in(self, folder: str, path: str) -> bytes:
+        """Return the content of a file that a program left in its folder."""
+        return (await self._files.load_beneath(folder, path)).content
+
     async def keep(self, name: str, content: bytes, media_type: str = "application/octet-stream") -> FilePart:
         """Return a file part of bytes that are no file here."""
         return FilePart(name, await self._blobs.put(content), len(content), media_type)

@@ -5,28 +5,46 @@ from datetime import datetime
 from typing import NamedTuple
 
 from covey.core.approval import requested
-from covey.core.attention import LeftOut, Letter, OtherAgent, Pending, Rank, TaskNote, Terms, WorkNote, check_terms
+from covey.core.attention import (
+    ChildNote,
+    LeftOut,
+    Letter,
+    OtherAgent,
+    Pending,
+    Rank,
+    TaskNote,
+    Terms,
+    WorkNote,
+    check_terms,
+)
 from covey.core.attention_body import body_of
 from covey.core.attention_fit import fit_letters, fit_others
 from covey.core.attention_order import in_order, newest_states, rank_of
-from covey.core.attention_task import PROGRESS_CHARS, about_task, task_note
+from covey.core.attention_task import about_task, task_note
 from covey.core.delivery import WAITING, Delivery, DeliveryState, Move, state_at
+from covey.core.errors import MessageDamaged
 from covey.core.identity import Identity
 from covey.core.ids import InboxId, inbox_topic, parked_inbox, session_inbox
 from covey.core.message import Kind, Message, asks_something
-from covey.core.names import RESERVED, AgentName
+from covey.core.names import AgentName, is_reserved
 from covey.core.session import Session
-from covey.core.task import Task, TaskState
+from covey.core.task import Task
 from covey.ports.clock import Clock
 from covey.ports.store import Store, Transaction
 from covey.services.act import Act, shift
+from covey.services.answers import has_answered
+from covey.services.awaited import without_awaited
 from covey.services.claims import take_parked
+from covey.services.damage_notices import is_reported, report_damaged
+from covey.services.damaged import is_damaged
 from covey.services.directory import AgentView, agents_now
+from covey.services.family import company
 from covey.services.known import known_agent, known_message, own_session
 from covey.services.lately import Lately
-from covey.services.offers import make_offer, shown_states
+from covey.services.offers import Part, make_offer, shown_states
 from covey.services.open_tasks import NO_TASKS, OpenTasks, fit_tasks, open_tasks, parked_copies
 from covey.services.pauses import is_paused
+from covey.services.policies import SUBJECTS_ARE_CATEGORIES, is_on
 from covey.services.task_moves import Desk
 from covey.services.upkeep import Upkeep
 from covey.services.waiting import Waiting
@@ -40,6 +58,8 @@ class Choice(NamedTuple):
     """Those of the letters. One that is still parked hands over a task that no session has."""
     outdated: Sequence[tuple[Delivery, Delivery]]
     """What is not shown because it tells an older state, each with the newer one."""
+    damaged: Sequence[Delivery] = ()
+    """Those whose message turned out to be damaged, and that nobody was told of yet."""
 
 
 class Seen(NamedTuple):
@@ -80,7 +100,7 @@ class Attention:
         the agent that no session has are taken as far as they are shown, so that one session alone is shown each."""
         wanted = check_terms(terms or Terms())
         seen = await self._look(actor, wanted)
-        if not seen.choice.deliveries and not seen.has_tasks:
+        if not seen.choice.deliveries and not seen.has_tasks and not seen.choice.damaged:
             return seen.choice.pending
 
         async def operation(tx: Transaction) -> Pending:
@@ -93,18 +113,31 @@ class Attention:
                 await own_session(tx, actor)  # who was told meanwhile may have been found dead
             # Who else is there was found out before: no writer waits for that.
             choice = await _choose(tx, session, seen.choice.pending, wanted, act.now, tasks)
+            if choice.damaged:
+                await report_damaged(act, choice.damaged, self._desk)
             if not choice.deliveries:
                 return choice.pending
             for delivery, newer in choice.outdated:
                 await _outdate(act, delivery, newer)
             taken = [await take_parked(act, d, session) if d.is_parked else d for d in choice.deliveries]
+            parts = [Part(d, letter.extent) for d, letter in zip(taken, choice.pending.letters, strict=True)]
             offer_id = self._desk.ids.offer_id()
-            await make_offer(act, offer_id, session, taken, turn, wanted.presentation, wanted.lease)
+            await make_offer(act, offer_id, session, parts, turn, wanted.presentation, wanted.lease)
             return choice.pending._replace(offer=offer_id)
 
         pending = await self._store.commit(operation, is_long=True)
         self._lately.shown(actor.session, [(letter.sender.agent, letter.message_id) for letter in pending.letters])
         return pending
+
+    async def company(self, actor: Identity) -> Sequence[OtherAgent]:
+        """Return who is there besides the actor: the other agents by name, and the children of its family."""
+
+        async def operation(tx: Transaction) -> Sequence[OtherAgent]:
+            session = await tx.sessions.get(actor.session) if actor.session else None
+            views = await agents_now(tx, self._desk.liveness, self._clock.now())
+            return await company(tx, actor.agent, session, views)
+
+        return await self._store.read(operation, is_long=True)
 
     async def _look(self, actor: Identity, terms: Terms) -> Seen:
         async def operation(tx: Transaction) -> Seen:
@@ -131,11 +164,11 @@ async def _open(
 
 async def _around(tx: Transaction, session: Session, views: Sequence[AgentView], terms: Terms) -> Pending:
     """Return who else is there, and whether the session's agent has said what it does."""
-    others = [OtherAgent(v.name, v.presence, v.status, v.card.description) for v in views if v.sessions]
+    status = (await known_agent(tx, session.agent)).status if session.key.is_main else session.status
     pending = Pending(
         session.agent,
-        others=tuple(other for other in others if other.name != session.agent),
-        has_announced=(await known_agent(tx, session.agent)).status is not None,
+        others=tuple(await company(tx, session.agent, session, views)),
+        has_announced=status is not None,
         presentation=terms.presentation,
         ways=terms.ways,
     )
@@ -149,17 +182,28 @@ async def _choose(
     nothing."""
     if await is_paused(tx, session.agent):
         return Choice(around._replace(letters=(), left_out=LeftOut()), (), ())
-    waiting = [*await _waiting(tx, session.inbox), *await parked_copies(tx, tasks, now)]
+    mine = await without_awaited(tx, await _waiting(tx, session.inbox), session.agent, now)
+    waiting = [*mine, *await parked_copies(tx, tasks, now)]
     states = shown_states(terms.presentation)
     kept, outdated = newest_states([d for d in waiting if state_at(d, now) in states])
+    if outdated and await is_on(tx, SUBJECTS_ARE_CATEGORIES):
+        kept, outdated = [d for d in waiting if state_at(d, now) in states], ()
     ranks = await _ranks(tx, kept, {*terms.leads, *await _leads(tx, session, waiting)})
     places = in_order(kept, lambda delivery: ranks[delivery.id])[: terms.limit]
-    letters = [await _letter(tx, d, ranks[d.id], terms.budget) for d in places]
+    letters: list[Letter] = []
+    damaged: list[Delivery] = []
+    for place in places:
+        try:
+            letters.append(await _letter(tx, place, ranks[place.id], terms.budget))
+        except MessageDamaged:
+            damaged.append(place)
+    kept = [delivery for delivery in kept if delivery not in damaged]
     asking = sum(asks_something(d.kind, d.expects_reply) for d in kept)
     whole = around._replace(letters=(), left_out=LeftOut(len(kept), asking))
     pending = fit_letters(whole, letters, terms.budget)
     by_id = {delivery.id: delivery for delivery in places}
-    return Choice(pending, [by_id[letter.delivery_id] for letter in pending.letters], outdated)
+    news = [delivery for delivery in damaged if not await is_reported(tx, delivery)] if damaged else ()
+    return Choice(pending, [by_id[letter.delivery_id] for letter in pending.letters], outdated, news)
 
 
 async def _waiting(tx: Transaction, inbox: InboxId) -> Sequence[Delivery]:
@@ -185,7 +229,7 @@ async def _ranks(tx: Transaction, deliveries: Sequence[Delivery], leads: Collect
     ranks: dict[str, Rank] = {}
     for delivery in deliveries:
         sender = Identity(delivery.sender)
-        if delivery.sender in RESERVED:
+        if is_reserved(delivery.sender) and not await is_damaged(tx, delivery.message_id):
             sender = (await known_message(tx, delivery.message_id)).sender
         ranks[delivery.id] = rank_of(sender, leads)
     return ranks
@@ -197,24 +241,38 @@ async def _letter(tx: Transaction, delivery: Delivery, rank: Rank, longest: int)
     about = about_task(message)
     task = None if about is None else await tx.tasks.get(about)
     note = None if task is None else task_note(task, message, is_taken=not delivery.is_parked)
-    is_progress = note is not None and message.kind is Kind.UPDATE and note.state == TaskState.WORKING
-    letter = letter_of(delivery, message, rank, min(longest, PROGRESS_CHARS) if is_progress else longest, note)
+    letter = letter_of(delivery, message, rank, longest, note)._replace(child=await _child(tx, message))
     return letter._replace(work=await _work(tx, message)) if message.kind is Kind.RESPONSE else letter
+
+
+async def _child(tx: Transaction, message: Message) -> ChildNote | None:
+    """Return which child a message is from; None where it is from none."""
+    session = None if message.sender.session is None else await tx.sessions.get(message.sender.session)
+    if session is None or session.key.is_main:
+        return None
+    run = await tx.runs.of_session(session.id)
+    state = None if run is None else str(run.state)
+    return ChildNote(str(session.key), session.label, None if run is None else run.id, state)
 
 
 async def _work(tx: Transaction, message: Message) -> WorkNote | None:
     """Return what an answer tells of finished work."""
-    if not message.metadata and not message.subject:
+    request = None if message.in_reply_to is None else await tx.messages.get(message.in_reply_to)
+    if request is None or (request.marks is None and message.marks is None):
         return None
-    from covey.core.attention_work import about_run, work_note  # here because most answers tell of none
+    if not await has_answered(tx, message):
+        return None  # a stranger's response ends nobody's work
+    from covey.core.attention_work import run_of, work_note  # here because most answers tell of none
 
-    run_id = about_run(message)
-    return work_note(message, None if run_id is None else await tx.runs.get(run_id))
+    run_id = run_of(message, request)
+    return work_note(message, request, None if run_id is None else await tx.runs.get(run_id))
 
 
 def letter_of(delivery: Delivery, message: Message, rank: Rank, longest: int, task: TaskNote | None = None) -> Letter:
-    """Return a delivery as a model is shown it, with at most so many characters of its body."""
+    """Return a delivery as a model is shown it: at most so many characters of its body, from the first one on that the
+    model has not seen."""
     body, request = body_of(message), requested(message)
+    start = delivery.seen.resumes_at if delivery.is_partly_seen and delivery.seen is not None else 0
     return Letter(
         number=delivery.number,
         message_id=message.id,
@@ -222,8 +280,9 @@ def letter_of(delivery: Delivery, message: Message, rank: Rank, longest: int, ta
         sender=message.sender,
         kind=message.kind,
         sent_at=message.created_at,
-        text=body[:longest],
+        text=body[start : start + longest],
         length=len(body),
+        start=start,
         rank=rank,
         expects_reply=message.expects_reply,
         scope=message.scope,

@@ -10,9 +10,8 @@ from datetime import timedelta
 from typing import Final
 
 from covey.core.address import Address, AddressKind
-from covey.core.authority import claim
 from covey.core.draft import Draft
-from covey.core.errors import CoveyError, OperatorOnly, Rejected, Unavailable
+from covey.core.errors import CoveyError, IdentityRefused, Invalid, OperatorOnly, Rejected, Unavailable
 from covey.core.ids import MessageId, SessionId
 from covey.core.inbox_router import Buffers
 from covey.core.limits import RECHECK_SECONDS, UNREGISTERED_WAIT
@@ -23,12 +22,14 @@ from covey.core.routing import WhenOffline
 from covey.ports.clock import Clock
 from covey.ports.store import Store, Transaction
 from covey.ports.wire import Arrival, Wire
+from covey.services.foreigners import Foreigners
 from covey.services.mail import Mail
 from covey.services.recipients import SendPolicy
 from covey.services.warning import debug, warn
 
 _POLICY: Final = SendPolicy(when_offline=WhenOffline.REFUSE)
 _KEPT: Final = UNREGISTERED_WAIT + timedelta(minutes=1)
+_MOST_TOLD: Final = 100
 
 
 class Bridge:
@@ -37,8 +38,11 @@ class Bridge:
         self._store = store
         self._clock = clock
         self._mail = mail
+        self._foreigners = Foreigners(store, clock)
         self._waiting: Buffers[Arrival] = Buffers(warn)
         self._after = 0
+        self._told: set[str] = set()
+        """The refused names that were warned of, each once."""
 
     async def check(self) -> None:
         """Raise OperatorOnly where this program may not take in what foreign programs say."""
@@ -99,9 +103,18 @@ class Bridge:
             goal = parse_inbox_subject(arrival.subject)
             parse_inbox_message(arrival.payload)
         except Rejected as error:
-            debug("dropped what came on %s: %s", arrival.subject[:80], error.message)
+            self._drop(arrival, error)
             return
         self._waiting.put(goal, arrival._replace(payload=b""))  # the broker keeps it
+
+    def _drop(self, arrival: Arrival, error: Rejected) -> None:
+        """Say why a message is dropped. A name that can't be taken is said aloud, because its owner can change it."""
+        is_name = isinstance(error, Invalid) and error.details.get("what") == "from_agent_id"
+        say = debug
+        if is_name and error.message not in self._told and len(self._told) < _MOST_TOLD:
+            self._told.add(error.message)
+            say = warn
+        say("dropped what came on %s: %s", arrival.subject[:80], error.message)
 
     async def _accept(self, goal: SessionId, arrival: Arrival) -> MessageId | None:
         message_id = arrival_id(arrival.at, self._wire.stream, arrival.seq)
@@ -119,10 +132,13 @@ class Bridge:
             correlation_id=message.correlation_id,
         )
         try:
-            sender = claim(message.from_agent_id)._replace(session=message.from_goal_id)
-            receipt = await self._mail.send(draft, sender, _POLICY)
+            sender = await self._foreigners.greet(message)
+            receipt = await self._mail.send(draft, sender, _POLICY, made_at=message.sent_at)
         except Unavailable:
             raise
+        except IdentityRefused as error:
+            warn("refused what %s sent to %s: %s", message.from_agent_id, goal, error.message)
+            return None
         except CoveyError as error:
             debug("refused what %s sent to %s: %s", message.from_agent_id, goal, error.message)
             return None
@@ -146,5 +162,6 @@ class Bridge:
 
 
 async def _known(tx: Transaction, goals: Sequence[SessionId]) -> Sequence[SessionId]:
-    """Return the goals that are sessions of this space."""
-    return [goal for goal in goals if await tx.sessions.get(goal) is not None]
+    """Return the goals that are sessions of this space, and not of foreign programs."""
+    sessions = [await tx.sessions.get(goal) for goal in goals]
+    return [session.id for session in sessions if session is not None and not session.is_on_wire]

@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Final, NamedTuple
 
 from covey.core.address import Address
+from covey.core.authority import check_free
 from covey.core.binding import OWN, Binding
 from covey.core.card import Agent, Card
 from covey.core.channel import (
@@ -17,10 +18,11 @@ from covey.core.channel import (
     setting_of,
 )
 from covey.core.draft import Draft
-from covey.core.errors import ChannelUnknown, ConversationUnbound, Invalid
+from covey.core.errors import ChannelUnknown, ConversationUnbound, Invalid, RequestReplayed
 from covey.core.event import Action
 from covey.core.identity import Identity
 from covey.core.ids import MessageId, parked_inbox
+from covey.core.marks import Marks
 from covey.core.message import Callback, Kind
 from covey.core.names import AgentName
 from covey.core.parts import DataPart, Part, TextPart
@@ -31,7 +33,7 @@ from covey.ports.clock import Clock
 from covey.ports.store import Store, Transaction
 from covey.services.act import Act, journal
 from covey.services.bindings import bind_conversation, known_binding, known_channel, unbind_conversation
-from covey.services.directory import check_free, enrol
+from covey.services.directory import enrol
 from covey.services.known import known_message
 from covey.services.mail import Mail
 from covey.services.posting import record
@@ -53,6 +55,8 @@ class Said(NamedTuple):
     """The message that it answers, which was posted in this conversation; then no binding is needed."""
     key: str | None = None
     """What the receiver knows it by: said again with the same key, nothing happens twice."""
+    is_once: bool = False
+    """Whether the same key again is RequestReplayed, and not answered as the first time."""
 
 
 class ChannelView(NamedTuple):
@@ -193,9 +197,12 @@ class Channels:
             id=_derived_id(said, said.key) if said.key is not None else None,
             in_reply_to=said.reply_to,
             callback=Callback(said.channel, said.conversation),
-            metadata={} if said.person is None else {"person": said.person},
         )
-        return await self._mail.send(draft, Identity(said.channel), SendPolicy())
+        marks = None if said.person is None else Marks(person=said.person)
+        sent = await self._mail.post(draft, Identity(said.channel), SendPolicy(), marks=marks)
+        if said.is_once and not sent.is_new:
+            raise RequestReplayed(sent.message.id)
+        return sent.receipt
 
 
 async def _view(tx: Transaction, agent: Agent, bindings: Sequence[Binding]) -> ChannelView:

@@ -10,13 +10,16 @@ from covey.core.event import Action
 from covey.core.gate import Verdict, verdict
 from covey.core.identity import Identity
 from covey.core.ids import MessageId, TicketId, ticket_id
+from covey.core.layout_ids import file_id
 from covey.core.message import Message
 from covey.core.names import AgentName, Scope
 from covey.core.ticket import Ticket, TicketMove, TicketState
 from covey.ports.clock import Clock
+from covey.ports.folder import SharedArchive
 from covey.ports.ledger import MessageFilter
 from covey.ports.store import Store, Transaction
 from covey.services.act import Act, journal, shift, shift_ticket
+from covey.services.by_now import ticket_by_now, tickets_by_now
 from covey.services.known import known_message
 from covey.services.looking import Item
 from covey.services.mail import not_for
@@ -35,9 +38,10 @@ class Swept(NamedTuple):
 
 
 class Dialogue:
-    def __init__(self, store: Store, clock: Clock) -> None:
+    def __init__(self, store: Store, clock: Clock, shared: SharedArchive | None = None) -> None:
         self._store = store
         self._clock = clock
+        self._shared = shared
 
     async def thread(self, message_id: MessageId) -> Sequence[Message]:
         """Return the whole thread that a message is in, causes before effects, archived and swept ones included."""
@@ -60,7 +64,7 @@ class Dialogue:
         """Return the answers that an agent owes, oldest first."""
 
         async def operation(tx: Transaction) -> Sequence[Ticket]:
-            return await tx.tickets.owed_by(agent)
+            return await tickets_by_now(tx, await tx.tickets.owed_by(agent), self._clock.now())
 
         return await self._store.read(operation)
 
@@ -68,7 +72,7 @@ class Dialogue:
         """Return the answers that an agent waits for, oldest first."""
 
         async def operation(tx: Transaction) -> Sequence[Ticket]:
-            return await tx.tickets.owed_to(agent)
+            return await tickets_by_now(tx, await tx.tickets.owed_to(agent), self._clock.now())
 
         return await self._store.read(operation)
 
@@ -95,18 +99,21 @@ class Dialogue:
         """Return a ticket."""
 
         async def operation(tx: Transaction) -> Ticket:
-            return await known_ticket(tx, ticket)
+            return await ticket_by_now(tx, await known_ticket(tx, ticket), self._clock.now())
 
         return await self._store.read(operation)
 
     async def archive(self, message_id: MessageId, actor: Identity, recipient: AgentName | None = None) -> None:
         """Put a message away for its recipient: the actor's agent, or for the operator the one that is named.
 
-        A request that expects a reply and has none is NotAnswered, unless trouble has put an answer out of reach.
+        A request that expects a reply and has none is NotAnswered, unless trouble has put an answer out of reach. Where
+        other programs share the archive, one of them may archive it at the same moment: then it is AlreadyArchived.
         """
+        is_claimed = self._shared is None
 
         async def operation(tx: Transaction) -> None:
-            message = await known_message(tx, message_id)
+            nonlocal is_claimed
+            message = await known_message(tx.visible, message_id)
             agent = recipient or actor.agent
             check_recipient(actor, "archive", message, agent)
             act = Act(tx, actor, self._clock.now())
@@ -117,11 +124,17 @@ class Dialogue:
             if all(copy.archived_at is not None for copy in copies):
                 raise AlreadyArchived(message_id)
             ticket = await tx.tickets.get(ticket_id(message_id, agent))
-            if ticket is not None and ticket.state is not TicketState.CLOSED:
+            is_owed = ticket is not None and ticket.state is not TicketState.CLOSED
+            if ticket is not None and is_owed:
                 states = {state_at(copy, act.now) for copy in copies}
                 has_expired = DeliveryState.EXPIRED in states and not states & WAITING
                 if ticket.state is TicketState.OPEN and ticket.trouble is None and not has_expired:
                     raise NotAnswered(message_id)
+            if is_owed or any(copy.state in WAITING for copy in copies):  # else its file has left the inbox before
+                is_claimed = is_claimed or self._claim(message_id, agent)
+                if not is_claimed:
+                    raise AlreadyArchived(message_id)
+            if ticket is not None and is_owed:
                 await shift_ticket(act, ticket, TicketMove.ARCHIVE)
             for copy in copies:
                 settled = await shift(act, copy, Move.SETTLE, "archived") if copy.state in WAITING else copy
@@ -130,11 +143,15 @@ class Dialogue:
 
         await self._store.commit(operation)
 
+    def _claim(self, message_id: MessageId, agent: AgentName) -> bool:
+        ids = {file_id(message_id, agent, is_only) for is_only in (True, False)}
+        return self._shared is None or self._shared.claim(ids)
+
     async def waive(self, ticket: TicketId, actor: Identity) -> Ticket:
         """Give up a debt: the asker, or the operator, wants no answer any more."""
 
         async def operation(tx: Transaction) -> Ticket:
-            owed = await known_ticket(tx, ticket)
+            owed = await known_ticket(tx.visible, ticket)
             check_sender(actor, "waive the answer to", await known_message(tx, owed.message_id))
             return await shift_ticket(Act(tx, actor, self._clock.now()), owed, TicketMove.WAIVE)
 
@@ -144,7 +161,7 @@ class Dialogue:
         """Judge a scope: passed, or what is still owed in it. Looking changes nothing."""
 
         async def operation(tx: Transaction) -> Verdict:
-            return verdict(scope, await tx.tickets.owed_in(scope))
+            return verdict(scope, await tickets_by_now(tx, await tx.tickets.owed_in(scope), self._clock.now()))
 
         return await self._store.read(operation)
 

@@ -4,18 +4,18 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Final, NamedTuple
 
-from covey.core.authority import check_as, check_card_change
+from covey.core.authority import check_as, check_card_change, check_free, check_label
 from covey.core.capacity import Capacity
 from covey.core.card import Agent, Card, Presence, check_card
-from covey.core.errors import IdentityRefused, RecipientUnknown
+from covey.core.errors import BeyondToken, IdentityRefused, Invalid, RecipientUnknown
 from covey.core.event import Action
 from covey.core.identity import Grade, Identity
 from covey.core.ids import SessionId
 from covey.core.limits import PRESENCE_LEASE
-from covey.core.names import RESERVED, AgentName, Label, automatic_name
+from covey.core.names import AgentName, Label, automatic_name
 from covey.core.pause import WHOLE, Pause
 from covey.core.secret import hash_secret
-from covey.core.session import Activity, Holder, Session, SessionKind
+from covey.core.session import FOREIGN, Activity, Holder, Session, SessionKind
 from covey.core.session_key import SessionKey, main_key
 from covey.ports.clock import Clock, Ids
 from covey.ports.presence import Liveness
@@ -131,20 +131,24 @@ class Directory:
         grade = Grade.SESSION if self._holder is None else Grade.TOKEN
         name = wish.name or (self._holder.agent if self._holder else await _next_automatic_name(tx))
         check_free(name)
+        if wish.label is not None:
+            check_label(wish.label)
         if self._holder is not None:
             check_as(self._holder, name, "join as")
+            await check_label_is_free(tx, wish.label, self._holder)
         act = Act(tx, Identity(name, minted.session_id, grade), now)
         agent = await tx.agents.get(name)
         if agent is not None and agent.card.channel:
             raise IdentityRefused(f"{name} is a channel: people are reached there, and nobody joins as it")
-        if agent is None or (wish.card is not None and wish.card != agent.card):
+        await _take_over(act, name)
+        if agent is None or agent.card.wire_name is not None or (wish.card is not None and wish.card != agent.card):
             agent = await enrol(act, name, wish.card or Card())
         live = await live_sessions(act, name, self._liveness)
         if await tx.sessions.get(minted.session_id) is not None:
             raise IdentityRefused(f"the session id {minted.session_id} has been used before")
         session = Session(
             id=minted.session_id,
-            key=_key(name, minted.session_id, wish.parent, live),
+            key=new_key(name, minted.session_id, wish.parent, live),
             agent=name,
             kind=wish.kind,
             holder=minted.holder,
@@ -200,17 +204,31 @@ class Directory:
         await self._store.commit(operation)
 
     async def set_status(self, actor: Identity, status: str) -> None:
-        """Say what the agent is doing, in its own words."""
+        """Say what the actor is doing, in its own words. A main session says it for its agent, a child for itself."""
 
         async def operation(tx: Transaction) -> None:
             act = Act(tx, actor, self._clock.now())
             agent = await tx.agents.get(actor.agent)
             if agent is None:
                 raise RecipientUnknown(actor.agent)
-            await tx.agents.put(agent._replace(status=status))
-            await journal(act, Action.AGENT_STATUS, agent=agent.name, status=status)
+            child = await _child(tx, actor)
+            if child is None:
+                await tx.agents.put(agent._replace(status=status))
+                await journal(act, Action.AGENT_STATUS, agent=agent.name, status=status)
+            else:
+                await tx.sessions.put(child._replace(status=status))
+                await journal(act, Action.AGENT_STATUS, agent=agent.name, status=status, session=child.id)
 
         await self._store.commit(operation)
+
+    async def status_of(self, actor: Identity) -> str | None:
+        """Return what the actor has said that it is doing."""
+
+        async def operation(tx: Transaction) -> str | None:
+            child = await _child(tx, actor)
+            return (await known_agent(tx, actor.agent)).status if child is None else child.status
+
+        return await self._store.read(operation)
 
     async def heartbeat(self, actor: Identity) -> None:
         """Show a sign of life: the session's lease and its offers' leases begin anew."""
@@ -274,6 +292,8 @@ class Directory:
         return await self._store.read(self.lookup.by_key(key))
 
     def _process(self, wish: JoinRequest) -> Holder:
+        if wish.kind in FOREIGN:
+            raise Invalid("kind", wish.kind, "only a foreign program has such a session")
         if wish.kind is SessionKind.ATTACHED:
             return self._liveness.hold()
         if wish.kind is SessionKind.LEASED:
@@ -284,8 +304,14 @@ class Directory:
         return holder
 
 
+async def _child(tx: Transaction, actor: Identity) -> Session | None:
+    """Return the session that the actor acts from, where it is a child."""
+    session = await tx.sessions.get(actor.session) if actor.session else None
+    return None if session is None or session.key.is_main else session
+
+
 async def agents_now(tx: Transaction, liveness: Liveness, now: datetime) -> Sequence[AgentView]:
-    """Return every agent as it is now, by name."""
+    """Return every agent as it is now, by name. A foreign program that has said nothing for a while is left out."""
     sessions: dict[AgentName, list[Session]] = {}
     for session in await tx.sessions.current():
         if is_live(session, liveness, now):
@@ -294,7 +320,8 @@ async def agents_now(tx: Transaction, liveness: Liveness, now: datetime) -> Sequ
     for task in await tx.tasks.all_held():
         if task.is_active:
             tasks.setdefault(task.agent, []).append(task.id)
-    agents, paused = await tx.agents.all(), await pauses_of(tx)
+    known, paused = await tx.agents.all(), await pauses_of(tx)
+    agents = [agent for agent in known if agent.card.wire_name is None or agent.name in sessions]
     views = [view_of(agent, sessions.get(agent.name, ()), tasks.get(agent.name, ())) for agent in agents]
     return [with_pause(view, paused) for view in views] if paused else views
 
@@ -306,12 +333,18 @@ def view_of(agent: Agent, sessions: Sequence[Session], tasks: Sequence[str] = ()
         name=agent.name,
         card=agent.card,
         presence=Presence.OFFLINE if not sessions else Presence.BUSY if busy else Presence.IDLE,
-        status=agent.status,
+        status=_status(agent, sessions),
         sessions=tuple(sessions),
         registered_at=agent.registered_at,
         last_seen_at=max((session.seen_at for session in sessions), default=None),
         current_tasks=tuple(tasks),
     )
+
+
+def _status(agent: Agent, sessions: Sequence[Session]) -> str | None:
+    """Return what an agent does. One that is there as a single child does what the child says."""
+    is_child = len(sessions) == 1 and not sessions[0].key.is_main
+    return (sessions[0].status if is_child else None) or agent.status
 
 
 def with_pause(view: AgentView, paused: Mapping[AgentName, Pause]) -> AgentView:
@@ -320,21 +353,33 @@ def with_pause(view: AgentView, paused: Mapping[AgentName, Pause]) -> AgentView:
     return view._replace(pause=pause)
 
 
-def check_free(name: AgentName) -> None:
-    """Raise IdentityRefused for names that no agent can have."""
-    if name in RESERVED:
-        raise IdentityRefused(f"the name {name} is reserved")
-
-
 async def enrol(act: Act, name: AgentName, card: Card) -> Agent:
     """Make an agent known, or change its card."""
-    card = check_card(card)  # one that can't be read again would keep everyone out
+    card = check_card(card)._replace(wire_name=None)  # one that can't be read again would keep everyone out
     known = await act.tx.agents.get(name)
+    if known is not None and known.card.wire_name is not None:
+        await _take_over(act, name)
+        known = known._replace(card=Card())
     check_card_change(act.actor, known.card if known else Card(), card)
     agent = known._replace(card=card) if known else Agent(name, card, act.now)
     await act.tx.agents.put(agent)
     await journal(act, Action.AGENT_REGISTERED, agent=name, description=card.description)
     return agent
+
+
+async def _take_over(act: Act, name: AgentName) -> None:
+    """End the sessions of foreign programs under the name of an agent of this space, which gets their mail."""
+    for session in await act.tx.sessions.of_agent(name):
+        if session.is_foreign:
+            await end_session(act, session, "an agent of this space has taken its name", ())
+
+
+async def check_label_is_free(tx: Transaction, label: Label | None, holder: Identity) -> None:
+    """Raise BeyondToken where the holder of an agent's token would take the label by which another's session is found.
+    Others may: what two sessions have is ambiguous, and whoever uses it is told."""
+    for session in await tx.sessions.current() if label is not None else ():
+        if session.label == label and session.agent != holder.agent:
+            raise BeyondToken(holder.agent, f"take the label {label}, which a session of {session.agent} has")
 
 
 async def _next_automatic_name(tx: Transaction) -> AgentName:
@@ -345,7 +390,8 @@ async def _next_automatic_name(tx: Transaction) -> AgentName:
     return automatic_name(index)
 
 
-def _key(name: AgentName, session_id: SessionId, parent: SessionKey | None, live: Sequence[Session]) -> SessionKey:
+def new_key(name: AgentName, session_id: SessionId, parent: SessionKey | None, live: Sequence[Session]) -> SessionKey:
+    """Return the key of a new session, beside the agent's live ones."""
     if parent is not None:
         child = parent.child(session_id)
         return child if parent.agent == name else child._replace(agent=name)

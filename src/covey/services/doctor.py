@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from typing import Final, NamedTuple
 
 from covey.core.diagnoses import NOT_EXAMINED, RECORD_UNREADABLE, STORE_DAMAGED
-from covey.core.errors import CoveyError, StoreCorrupt, Unavailable
+from covey.core.errors import CoveyError, MessageDamaged, RecordDamaged, StoreCorrupt, Unavailable
 from covey.core.finding import Area, Examination, Finding
 from covey.core.identity import Identity
 from covey.ports.checkup import Checkup, Tell
@@ -108,6 +108,9 @@ def record_checkups(ports: Ports) -> Sequence[Checkup]:
 async def _examined(checkup: Checkup, thorough: bool, tell: Callable[[Area], Tell]) -> Examination:
     try:
         return await checkup.examine(thorough=thorough, tell=tell(checkup.area))
+    except (RecordDamaged, MessageDamaged) as error:
+        finding = Finding(RECORD_UNREADABLE, f"{checkup.area}: {error.message}")
+        return Examination(checkup.area, "not examined", (finding,), is_done=False)
     except (Unavailable, OSError) as error:
         return _hindered(checkup.area, _fact(error))
     except (CoveyError, ValueError, LookupError, TypeError, AttributeError) as error:

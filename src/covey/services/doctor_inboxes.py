@@ -1,4 +1,4 @@
-"""Inboxes under examination: those that hold mail and belong to nobody."""
+"""Inboxes under examination: those that hold mail and belong to nobody, and those of agents that nobody can be."""
 
 from collections.abc import AsyncIterator, Sequence
 from typing import NamedTuple
@@ -6,11 +6,11 @@ from typing import NamedTuple
 from covey.core.card import Card
 from covey.core.counted import counted
 from covey.core.delivery import WAITING, Delivery, DeliveryState, Move
-from covey.core.diagnoses import ORPHAN_INBOX
+from covey.core.diagnoses import ORPHAN_INBOX, RESERVED_NAME
 from covey.core.finding import Area, Examination, Finding
 from covey.core.identity import Identity
 from covey.core.ids import InboxId, inbox_session
-from covey.core.names import AgentName
+from covey.core.names import OPERATOR, SPACE, AgentName, is_reserved
 from covey.ports.checkup import Tell
 from covey.ports.clock import Clock
 from covey.ports.presence import Liveness
@@ -42,12 +42,18 @@ class InboxesCheckup:
     async def examine(self, *, thorough: bool, tell: Tell) -> Examination:
         del thorough, tell
 
-        async def look(tx: Transaction) -> tuple[int, list[Orphan]]:
-            return len(await tx.inboxes.occupied()), [orphan async for orphan in _orphans(tx)]
+        async def look(tx: Transaction) -> tuple[int, list[Orphan], list[AgentName]]:
+            names = [agent.name for agent in await tx.agents.all() if agent.name not in (OPERATOR, SPACE)]
+            reserved = [name for name in names if is_reserved(name)]
+            return len(await tx.inboxes.occupied()), [orphan async for orphan in _orphans(tx)], reserved
 
-        occupied, orphans = await self._store.read(look, is_long=True)
+        occupied, orphans, reserved = await self._store.read(look, is_long=True)
         summary = f"{counted(occupied - len(orphans), 'inbox', 'inboxes')} with mail, each somebody's"
-        return Examination(self.area, summary, (_finding(orphans),) if orphans else ())
+        findings = [_finding(orphans)] if orphans else []
+        if reserved:
+            what = f"{counted(len(reserved), 'agent')} with a reserved name"
+            findings.append(Finding(RESERVED_NAME, what, tuple(reserved)))
+        return Examination(self.area, summary, tuple(findings))
 
     async def mend(self, findings: Sequence[Finding], actor: Identity) -> None:
         async def operation(tx: Transaction) -> None:

@@ -10,6 +10,7 @@ from covey.core.finding import Area, Examination, Finding
 from covey.core.identity import Identity
 from covey.core.names import AgentName
 from covey.core.pause import WHOLE, Pause
+from covey.core.stop import Stop
 from covey.core.storm import Tree
 from covey.core.waits import Wait
 from covey.ports.checkup import Tell
@@ -18,6 +19,7 @@ from covey.ports.presence import Liveness
 from covey.ports.store import Store, Transaction
 from covey.services.act import Act
 from covey.services.doctor_note import note
+from covey.services.flows import stops_at
 from covey.services.pauses import pauses_of
 from covey.services.waits import Graph
 
@@ -37,6 +39,7 @@ class Ailing(NamedTuple):
     """Those of sessions that are gone. One whose time is over is forgotten when its agent waits again."""
     rootless: Sequence[Tree]
     stopped: Sequence[Tree]
+    exchanges: Sequence[Stop]
     paused: Mapping[AgentName, Pause]
 
     def notes(self) -> tuple[str, ...]:
@@ -44,6 +47,7 @@ class Ailing(NamedTuple):
         return (
             *(_told_pause(name, pause) for name, pause in self.paused.items()),
             *(f"the tree of {tree.root} is stopped: `covey storms` shows why" for tree in self.stopped),
+            *(_told_stop(stop) for stop in self.exchanges),
         )
 
     def findings(self) -> tuple[Finding, ...]:
@@ -107,15 +111,21 @@ class StormsCheckup:
         return Ailing(
             waits=len(waits),
             trees=len(trees),
-            left=[wait for wait in waits if wait.until > now and not await graph.holds(wait)],
+            left=[wait for wait in waits if wait.until > now and not await graph.is_there(wait)],
             rootless=[tree for tree in trees if await _is_rootless(tx, tree)],
             stopped=await tx.trees.stopped(),
+            exchanges=await stops_at(tx, now),
             paused=await pauses_of(tx),
         )
 
 
 async def _is_rootless(tx: Transaction, tree: Tree) -> bool:
     return await tx.messages.get(tree.root) is None and not await tx.pruned.has(tree.root)
+
+
+def _told_stop(stop: Stop) -> str:
+    what = f"progress of task {stop.id}" if stop.is_task else f"exchange of {' and '.join(stop.agents)}"
+    return f"the {what} is stopped: `covey storms` shows why"
 
 
 def _told_pause(name: AgentName, pause: Pause) -> str:

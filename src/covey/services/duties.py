@@ -1,11 +1,12 @@
 """Duties: what the agent that a task is for does about it. It is taken by one session, within the quota."""
 
 from collections.abc import Awaitable, Callable, Sequence
+from typing import TypeVar
 
 from covey.core.authority import check_doer
 from covey.core.card import TaskOverflow
 from covey.core.delivery import WAITING
-from covey.core.errors import IllegalMove, Invalid, QuotaFull, TaskTaken
+from covey.core.errors import IllegalMove, Invalid, ProgressStorm, QuotaFull, TaskTaken
 from covey.core.identity import Identity
 from covey.core.ids import MessageId, inbox_topic, parked_inbox, session_inbox
 from covey.core.limits import TASK_ATTEMPTS
@@ -15,15 +16,19 @@ from covey.ports.clock import Clock
 from covey.ports.store import Store, Transaction
 from covey.services.act import Act
 from covey.services.claims import is_left, take_claim
+from covey.services.damaged import message_or_notice
 from covey.services.known import known_agent, known_message, own_session
 from covey.services.open_tasks import fit_tasks, not_allowed, open_tasks
 from covey.services.pauses import check_not_paused
 from covey.services.presence import give_up, live_sessions
 from covey.services.steady import SteadyLiveness
 from covey.services.task_moves import Desk, shift_task
+from covey.services.task_progress import count_progress
 from covey.services.task_release import release_task
 from covey.services.tasks import TaskView, known_task
 from covey.services.waiting import Waiting
+
+T = TypeVar("T")
 
 Judge = Callable[[TaskView], Awaitable[str | None]]
 """An agent's own judgement of a task: why it does not take it, or None for yes."""
@@ -36,22 +41,11 @@ class Duties:
         self._desk = desk
         self._waiting = waiting
 
-    async def next(
-        self,
-        actor: Identity,
-        timeout: float,
-        *,
-        judge: Judge | None = None,
-        starts: bool = False,
-        attempts: int = TASK_ATTEMPTS,
-    ) -> TaskView | None:
-        """Wait for the next task that the actor's agent can do, and take it; None when the time has run out."""
+    async def next(self, actor: Identity, timeout: float, take: Callable[[], Awaitable[T | None]]) -> T | None:
+        """Wait until `take` has taken a task for the actor's session; None when the time has run out."""
         if actor.session is None:
             raise Invalid("session", None, "join the space: a task is taken by one session")
-        topics = [inbox_topic(parked_inbox(actor.agent))]
-        return await self._waiting.until(
-            topics, lambda: self.take(actor, judge=judge, starts=starts, attempts=attempts), timeout
-        )
+        return await self._waiting.until([inbox_topic(parked_inbox(actor.agent))], take, timeout)
 
     async def take(
         self, actor: Identity, *, judge: Judge | None = None, starts: bool = False, attempts: int = TASK_ATTEMPTS
@@ -115,7 +109,7 @@ class Duties:
                 tasks = await tx.tasks.of_session(actor.session)
             now = self._clock.now()
             mine = [task for task in tasks if not is_left(task) and task_at(task, now) is task]
-            return [TaskView(task, await known_message(tx, task.id)) for task in mine]
+            return [TaskView(task, await message_or_notice(tx, task.id, task.created_at)) for task in mine]
 
         return await self._store.read(operation)
 
@@ -150,8 +144,20 @@ class Duties:
     async def progress(
         self, task_id: MessageId, actor: Identity, parts: tuple[Part, ...], attempt: int | None = None
     ) -> Task:
-        """Tell how far the work is. What was told before and not seen yet is not shown any more."""
-        return await self._move(task_id, actor, TaskMove.PROGRESS, parts, attempt=attempt)
+        """Tell how far the work is. What was told before and not seen yet is not shown any more. Too often, it is
+        ProgressStorm."""
+
+        async def operation(tx: Transaction) -> Task | ProgressStorm:
+            act = Act(tx, actor, self._clock.now())
+            task = task_at(await self._own(act, task_id, attempt), act.now)
+            message = await known_message(tx, task_id)
+            refused = None if task.is_finished else await count_progress(act, task, message, self._desk)
+            return refused or await shift_task(act, task, TaskMove.PROGRESS, self._desk, parts)
+
+        told = await self._store.commit(operation)
+        if isinstance(told, ProgressStorm):  # raised here because what was written down of it stands
+            raise told
+        return told
 
     async def complete(
         self, task_id: MessageId, actor: Identity, parts: tuple[Part, ...], attempt: int | None = None
@@ -176,7 +182,7 @@ class Duties:
 
         async def operation(tx: Transaction) -> Task:
             act = Act(tx, actor, self._clock.now())
-            task = await known_task(tx, task_id)
+            task = await known_task(tx.visible, task_id)
             check_doer(actor, task)
             if actor.session is None or task.claimed_by != actor.session or task.attempt != attempt:
                 return task
@@ -207,7 +213,7 @@ class Duties:
 
     async def _own(self, act: Act, task_id: MessageId, attempt: int | None = None) -> Task:
         """Return a task that the actor may move: its agent's, and with its session or with none."""
-        task = await known_task(act.tx, task_id)
+        task = await known_task(act.tx.visible, task_id)
         check_doer(act.actor, task)
         # Telling somebody ends its dead sessions: where that is the task's own agent, it must happen before the move.
         tells_itself = task.delegator == task.agent

@@ -11,10 +11,12 @@ from covey.core.ids import MessageId
 from covey.core.message import Message
 from covey.core.names import AgentName
 from covey.core.ticket import Ticket
+from covey.ports.clock import Clock
 from covey.ports.journal import EventFilter
 from covey.ports.ledger import MessageFilter
 from covey.ports.search import Search
 from covey.ports.store import Store, Transaction
+from covey.services.by_now import copies_by_now, tickets_by_now
 from covey.services.known import known_message
 
 ALL: Final = sys.maxsize
@@ -38,8 +40,9 @@ class Ledger(NamedTuple):
 
 
 class History:
-    def __init__(self, store: Store, search: Search) -> None:
+    def __init__(self, store: Store, clock: Clock, search: Search) -> None:
         self._store = store
+        self._clock = clock
         self._search = search
 
     async def read(self, after: int = 0, limit: int = 1000, wanted: EventFilter | None = None) -> Sequence[Event]:
@@ -62,8 +65,9 @@ class History:
         """Return the ledger of a message: each delivery and debt, and how they came to be where they are."""
 
         async def operation(tx: Transaction) -> Ledger:
+            now = self._clock.now()
             message = await known_message(tx, message_id)
-            deliveries = await tx.deliveries.of_message(message_id)
+            deliveries = await copies_by_now(tx, message_id, now)
             own = await tx.journal.read(0, ALL, EventFilter(message_id=message_id))
             events = {event.position: event for event in own}
             ids = {delivery.id for delivery in deliveries}
@@ -73,7 +77,7 @@ class History:
                     wanted = EventFilter(agent=agent, action=action)
                     shown = await tx.journal.read(own[0].position if own else 0, ALL, wanted)
                     events |= {e.position: e for e in shown if ids & set(texts(e.details, "deliveries"))}
-            tickets = await tx.tickets.of_message(message_id)
+            tickets = await tickets_by_now(tx, await tx.tickets.of_message(message_id), now)
             return Ledger(message, deliveries, tickets, [events[position] for position in sorted(events)])
 
         return await self._store.read(operation, is_long=True)

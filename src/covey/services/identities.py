@@ -4,12 +4,12 @@ from collections.abc import Sequence
 from datetime import timedelta
 from typing import Final, NamedTuple
 
-from covey.core.authority import check_as, check_whole, claim
+from covey.core.authority import check_as, check_free, check_whole, claim
 from covey.core.errors import IdentityRefused, SessionEnded, TokenUnknown, Unavailable
 from covey.core.event import Action
 from covey.core.identity import Grade, Identity
 from covey.core.ids import SessionId
-from covey.core.names import OPERATOR, RESERVED, AgentName
+from covey.core.names import OPERATOR, AgentName
 from covey.core.secret import hash_secret
 from covey.core.times import format_instant
 from covey.core.token import Token, TokenId, check_token, token_from, token_id
@@ -73,6 +73,8 @@ class Identities:
             return token
 
         token = await self._store.read(operation)
+        if not token.is_operators:
+            check_free(token.agent)  # it may be of a space that is older than the rule
         await self._note_use(token)
         return Identity(token.agent, None, Grade.TOKEN)
 
@@ -80,8 +82,8 @@ class Identities:
         """Return a new token for an agent, or for the operator; it is shown once and stored as a hash. An agent that
         nobody knows is RecipientUnknown, or with `register` made known."""
         self._check_keeper(actor, "make tokens")
-        if name in RESERVED and name != OPERATOR:
-            raise IdentityRefused(f"no token can stand for {name}")
+        if name != OPERATOR:
+            check_free(name)
         secret = token_from(self._ids.secret())
         token_hash = hash_secret(secret)
 

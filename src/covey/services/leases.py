@@ -1,6 +1,6 @@
 """Leases of offers: renewed by a sign of life, over when they end without one."""
 
-from covey.core.delivery import Delivery, DeliveryState, Move
+from covey.core.delivery import LEASE_ENDED, Delivery, DeliveryState, Move
 from covey.core.event import Action
 from covey.core.names import AgentName
 from covey.core.offer import Offer
@@ -29,9 +29,9 @@ async def lapse(act: Act, delivery: Delivery) -> None:
     """End the offer that holds a delivery beyond its lease: all that it holds is queued again."""
     offer = await act.tx.offers.get(delivery.offer) if delivery.offer else None
     for held in await held_by(act, offer) if offer else (delivery,):
-        await shift(act, held, Move.RETURN, "its lease ended")
+        await shift(act, held, Move.RETURN, LEASE_ENDED)
     if offer is not None and offer.ended_at is None:
-        await end_offer(act, offer, delivery.agent, "its lease ended")
+        await end_offer(act, offer, delivery.agent, LEASE_ENDED)
 
 
 async def held_by(act: Act, offer: Offer) -> list[Delivery]:

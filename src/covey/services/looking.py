@@ -6,9 +6,11 @@ from typing import Final, NamedTuple
 
 from covey import ports
 from covey.core.delivery import WAITING, Delivery, DeliveryState, state_at
+from covey.core.errors import MessageDamaged
 from covey.core.ids import InboxId, parked_inbox
 from covey.core.message import Kind, Message
 from covey.core.names import OPERATOR, AgentName, Scope
+from covey.services.damaged import message_or_notice
 from covey.services.known import known_agent, known_message
 
 PAGE: Final = 64
@@ -27,13 +29,21 @@ class Item(NamedTuple):
     state: DeliveryState
 
 
+class Next(NamedTuple):
+    """The next delivery for a reader of an inbox."""
+
+    item: Item | None
+    passed_over: bool = False
+    """A delivery before it belongs to somebody who waits for it, and may be the reader's later."""
+
+
 class InboxFilter(NamedTuple):
     """Which deliveries to look at; what is None does not matter."""
 
     scope: Scope | None = None
     kind: Kind | None = None
     since: datetime | None = None
-    """Sent at this time or later."""
+    """Sent after this time."""
     until: datetime | None = None
     """Sent before this time."""
     states: Collection[DeliveryState] = WAITING
@@ -42,7 +52,7 @@ class InboxFilter(NamedTuple):
         return (
             (self.scope is None or item.message.scope == self.scope)
             and (self.kind is None or item.message.kind is self.kind)
-            and (self.since is None or item.message.created_at >= self.since)
+            and (self.since is None or item.message.created_at > self.since)
             and (self.until is None or item.message.created_at < self.until)
             and item.state in self.states
         )
@@ -71,20 +81,48 @@ class Looking:
         wanted: InboxFilter | None = None,
         after: int = 0,
         limit: int = 1000,
-        *,
-        reader: AgentName | None = None,
     ) -> Sequence[Item]:
-        """Return what waits in one inbox after a seq; nothing while the agent that is to read it is paused."""
+        """Return what waits in one inbox after a seq."""
 
         async def operation(tx: "ports.Transaction") -> Sequence[Item]:
-            if reader is not None:
-                from covey.services.pauses import is_paused  # here because people look without being readers
-
-                if await is_paused(tx, reader):
-                    return ()
             return await self._items(tx, [inbox], wanted or InboxFilter(), after, limit)
 
         return await self._store.read(operation, is_long=limit > FEW)
+
+    async def next(self, inbox: InboxId, reader: AgentName, after: int, known: Collection[int] = ()) -> Next:
+        """Return the first delivery of an inbox after a seq that is not among the known ones; none while the agent that
+        is to read it is paused. An answer that somebody waits for is passed over."""
+
+        async def operation(tx: "ports.Transaction") -> Next:
+            from covey.services.pauses import is_paused  # here because people look without being readers
+
+            return Next(None) if await is_paused(tx, reader) else await self._next(tx, inbox, reader, after, known)
+
+        return await self._store.read(operation)
+
+    async def _next(
+        self, tx: "ports.Transaction", inbox: InboxId, reader: AgentName, after: int, known: Collection[int]
+    ) -> Next:
+        now, passed_over = self._clock.now(), False
+        while page := await tx.inboxes.waiting(inbox, WAITING, after, PAGE):
+            for delivery in page:
+                after = delivery.seq
+                state = state_at(delivery, now)
+                if after in known or state not in WAITING:
+                    continue
+                try:
+                    item = Item(delivery, await known_message(tx, delivery.message_id), state)
+                except MessageDamaged:
+                    continue  # who looks at the inbox sees it; nobody can act on it
+                if item.message.in_reply_to is None or not await self._is_awaited(tx, item.message, reader, now):
+                    return Next(item, passed_over)
+                passed_over = True
+        return Next(None, passed_over)
+
+    async def _is_awaited(self, tx: "ports.Transaction", message: Message, agent: AgentName, now: datetime) -> bool:
+        from covey.services.awaited import is_awaited  # here because people look without being readers
+
+        return await is_awaited(tx, message, agent, now)
 
     async def _items(
         self, tx: "ports.Transaction", inboxes: Sequence[InboxId], wanted: InboxFilter, after: int, limit: int
@@ -103,7 +141,8 @@ class Looking:
         while page := await tx.inboxes.waiting(inbox, WAITING, after, max(limit, PAGE)):
             for delivery in page:
                 after = delivery.seq
-                item = Item(delivery, await known_message(tx, delivery.message_id), state_at(delivery, now))
+                message = await message_or_notice(tx, delivery.message_id, delivery.updated_at)
+                item = Item(delivery, message, state_at(delivery, now))
                 if wanted.fits(item):
                     items.append(item)
                 if len(items) == limit:

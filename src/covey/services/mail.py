@@ -1,6 +1,7 @@
 """Mail: sending, receipts, settling and withdrawing."""
 
 from collections.abc import Sequence
+from datetime import datetime
 from typing import Final, NamedTuple
 
 from covey import ports
@@ -21,6 +22,7 @@ from covey.core.errors import (
 from covey.core.evidence import EvidenceGrade
 from covey.core.identity import THE_SPACE, Grade, Identity
 from covey.core.ids import MessageId, message_topic, ticket_id
+from covey.core.marks import Marks
 from covey.core.message import Kind, Message
 from covey.core.parts import FilePart
 from covey.core.receipt import Progress, Receipt, progress
@@ -31,12 +33,13 @@ from covey.ports.clock import Clock
 from covey.ports.store import Store, Transaction
 from covey.services.acceptance import Acceptance
 from covey.services.act import Act, shift, shift_ticket
+from covey.services.by_now import copies_by_now
 from covey.services.known import OwnSessions, check_not_pruned, known_message
 from covey.services.leases import lapse
 from covey.services.recipients import SendPolicy
+from covey.services.room import warn_of
 from covey.services.task_moves import Desk, cancel_task
 from covey.services.waiting import Waiting
-from covey.services.warning import warn
 
 _PROVEN: Final = (Grade.SESSION, Grade.TOKEN)
 """Who is known as well as this acts from a session of its own, if from any."""
@@ -47,6 +50,8 @@ class Sent(NamedTuple):
 
     receipt: Receipt
     message: Message
+    is_new: bool = True
+    """False where the same message was accepted before."""
 
 
 class Mail:
@@ -66,16 +71,35 @@ class Mail:
         self._blobs = blobs
         self._acceptance = acceptance
         self._waiting = waiting
-        self._wire = wire
+        self._strangers = None if wire is None else _strangers(wire)
         self._sessions = OwnSessions()
 
-    async def send(self, draft: Draft, actor: Identity, policy: SendPolicy) -> Receipt:
-        """Accept a message: when this returns it is durable. The same id again returns the same receipt."""
-        return (await self.post(draft, actor, policy)).receipt
+    async def send(
+        self,
+        draft: Draft,
+        actor: Identity,
+        policy: SendPolicy,
+        marks: Marks | None = None,
+        made_at: datetime | None = None,
+    ) -> Receipt:
+        """Accept a message: when this returns it is durable. The same id again returns the same receipt. Only a service
+        that decides the facts behind `marks` gives any. `made_at` is when a foreign program made it; a time to come is
+        now."""
+        return (await self.post(draft, actor, policy, marks=marks, made_at=made_at)).receipt
 
-    async def post(self, draft: Draft, actor: Identity, policy: SendPolicy, answered: Message | None = None) -> Sent:
-        """Do the same, and return the message too: as it is now composed, where it was sent before. `answered` is what
-        it replies to, where the caller has that at hand."""
+    async def post(
+        self,
+        draft: Draft,
+        actor: Identity,
+        policy: SendPolicy,
+        answered: Message | None = None,
+        marks: Marks | None = None,
+        made_at: datetime | None = None,
+        new_id: MessageId | None = None,
+    ) -> Sent:
+        """Accept a message like `send`, and return it too: as it is now composed, where it was sent before. `answered`
+        is the message that it replies to, where the caller has that at hand. `new_id` is an id that no message has, for
+        a caller that must know it even if it is cancelled."""
         for part in draft.parts:
             if isinstance(part, FilePart) and not await self._blobs.has(part.digest):
                 raise BlobMissing(part.digest)
@@ -85,30 +109,39 @@ class Mail:
                 answered = await self.message(draft.in_reply_to)
             relayed = None if draft.relaying is None else await self.message(draft.relaying)
         except MessagePruned:
-            repeated = await self._store.read(lambda tx: _repeated_alone(tx, draft, actor))
+            repeated = await self._store.read(lambda tx: _repeated_alone(tx, draft, actor, now))
             if repeated is None:
                 raise
-            return Sent(repeated, await self.message(repeated.message_id))
-        message_id = draft.id or self._desk.ids.message_id(now)
+            return Sent(repeated, await self.message(repeated.message_id), is_new=False)
+        message_id = draft.id or new_id or self._desk.ids.message_id(now)
         led_by = None if draft.led_by is None else await self._known(draft.led_by)
         message = compose(draft, actor, message_id, now, answered, relayed, led_by)
+        if marks is not None:
+            message = message._replace(marks=marks)
+        if made_at is not None:
+            message = message._replace(created_at=min(made_at, now))
         document = encode(message)
 
         evicted: list[Delivery] = []
         is_new = True
+        strangers = self._strangers
+        publications = None
 
         async def operation(tx: Transaction) -> Receipt | CoveyError:
-            nonlocal is_new
+            nonlocal is_new, publications
             is_new = True  # it may be run more than once before it counts
             evicted.clear()
             if draft.id is not None:
                 if (known := await tx.messages.get(draft.id)) is not None:
                     is_new = False
-                    return await _repeated(tx, known, message)
+                    return await _repeated(tx, known, message, now)
                 await check_not_pruned(tx, draft.id)
             if not self._sessions.has(actor, tx.moment) and actor.session is not None and actor.grade in _PROVEN:
                 await self._sessions.check(tx, actor)
-            return await self._acceptance.accept(Act(tx, actor, now), message, document, policy, answered, evicted)
+            accepted = await self._acceptance.accept(Act(tx, actor, now), message, document, policy, answered, evicted)
+            if strangers is not None and isinstance(accepted, Receipt):
+                publications = await strangers.publications(tx, message, accepted)
+            return accepted
 
         if draft.kind is Kind.TASK:  # a task is somebody's: it can't wait for a session that nobody knows
             policy = policy._replace(may_await_session=False)
@@ -122,20 +155,10 @@ class Mail:
             raise Unavailable(reason, **error.details, message_id=message_id) from error
         if isinstance(receipt, CoveyError):
             raise receipt
-        for victim in evicted:
-            warn("message %s was evicted from %s, which was full", victim.message_id, victim.inbox)
-        if self._wire is not None and is_new:
-            await self._tell_strangers(self._wire, message, receipt)
-        return Sent(receipt, message)
-
-    async def _tell_strangers(self, wire: "ports.Wire", message: Message, receipt: Receipt) -> None:
-        """Publish what is for sessions that nobody here knows: they may be those of foreign programs. It waits here
-        too, and the receipt stands whether anybody hears it or not."""
-        for copy in receipt.deliveries:
-            if copy.agent is None and copy.session is not None:
-                from covey.services.strangers import tell_stranger  # here because seldom anybody writes to one
-
-                await tell_stranger(wire, message, copy.session)
+        warn_of(evicted)
+        if strangers is not None and publications and is_new:
+            await strangers.publish(message, publications)
+        return Sent(receipt, message, is_new)
 
     async def _known(self, led_by: MessageId) -> Message | None:
         """Return what made the sender speak; it is only a hint, so what was pruned meanwhile led to nothing."""
@@ -149,7 +172,7 @@ class Mail:
 
         async def operation(tx: Transaction) -> Receipt:
             await known_message(tx, message_id)
-            return Receipt(message_id, tuple(await tx.deliveries.of_message(message_id)))
+            return Receipt(message_id, await copies_by_now(tx, message_id, self._clock.now()))
 
         return await self._store.read(operation)
 
@@ -173,7 +196,7 @@ class Mail:
         """Mark the actor's copies of a message as handled. A debt it carries stays owed."""
 
         async def operation(tx: Transaction) -> None:
-            message = await known_message(tx, message_id)
+            message = await known_message(tx.visible, message_id)
             copies = await tx.deliveries.of_message(message_id)
             mine = [copy for copy in copies if copy.agent == actor.agent]
             if not mine and actor.is_operator:
@@ -193,11 +216,11 @@ class Mail:
         IllegalMove."""
 
         async def operation(tx: Transaction) -> Receipt:
-            message = await known_message(tx, message_id)
+            message = await known_message(tx.visible, message_id)
             check_sender(actor, "withdraw", message)
             act = Act(tx, actor, self._clock.now())
             copies = await tx.deliveries.of_message(message_id)
-            queued = [copy for copy in copies if state_at(copy, act.now) is DeliveryState.QUEUED]
+            queued = [c for c in copies if state_at(c, act.now) is DeliveryState.QUEUED and not c.is_partly_seen]
             if not queued:
                 raise IllegalMove("delivery", copies[0].state if copies else "nowhere", Move.WITHDRAW)
             for copy in queued:
@@ -229,6 +252,13 @@ class Mail:
         return await self._store.read(operation)
 
 
+def _strangers(wire: "ports.Wire"):
+    """Return what publishes to foreign programs. Loaded only here, because most spaces have no wire."""
+    from covey.services.strangers import Strangers
+
+    return Strangers(wire)
+
+
 def _own_first(copies: Sequence[Delivery], actor: Identity) -> Sequence[Delivery]:
     """Return the copy in the actor's own session where it has one, else all of the agent's."""
     own = [copy for copy in copies if copy.session is not None and copy.session == actor.session]
@@ -253,7 +283,7 @@ def _is_same(known: Message, again: Message) -> bool:
     return encode(moved) == encode(again)
 
 
-async def _repeated_alone(tx: Transaction, draft: Draft, actor: Identity) -> Receipt | None:
+async def _repeated_alone(tx: Transaction, draft: Draft, actor: Identity, now: datetime) -> Receipt | None:
     """Do as below where the message that it refers to was pruned, so that it can't be composed anew to be compared;
     None where it was not sent before."""
     if draft.id is None:
@@ -264,11 +294,11 @@ async def _repeated_alone(tx: Transaction, draft: Draft, actor: Identity) -> Rec
         return None
     if (known.sender.agent, known.kind, known.parts) != (actor.agent, draft.kind, draft.parts):
         raise IdReused(known.id)
-    return Receipt(known.id, tuple(await tx.deliveries.of_message(known.id)))
+    return Receipt(known.id, await copies_by_now(tx, known.id, now))
 
 
-async def _repeated(tx: Transaction, known: Message, again: Message) -> Receipt:
+async def _repeated(tx: Transaction, known: Message, again: Message, now: datetime) -> Receipt:
     """Return the receipt of a message that is sent again; another content under the same id is IdReused."""
     if known.sender.agent != again.sender.agent or not _is_same(known, again):
         raise IdReused(known.id)
-    return Receipt(known.id, tuple(await tx.deliveries.of_message(known.id)))
+    return Receipt(known.id, await copies_by_now(tx, known.id, now))

@@ -12,6 +12,7 @@ from covey.core.reporting import Report, Reporting, report_nothing
 from covey.ports.clock import Clock
 from covey.ports.folder import Folder, Left, Sighting, Visit
 from covey.ports.store import Store
+from covey.services.attachments import Attachments
 from covey.services.mirror_ground import Ground
 from covey.services.mirror_history import BATCH, History
 from covey.services.mirror_intake import Intake
@@ -20,6 +21,7 @@ from covey.services.mirror_outflow import Outflow
 from covey.services.mirror_reading import Read, known_as, read_file
 from covey.services.mirror_registry import BEAT, Registry
 from covey.services.mirror_settling import Settling
+from covey.services.policies import SUBJECTS_ARE_CATEGORIES, is_on
 from covey.services.task_moves import Desk
 from covey.services.warning import warn
 
@@ -56,12 +58,13 @@ class Mirror:
         desk: Desk,
         limit_s: float = LIMIT_S,
         report: Report = report_nothing,
+        attachments: Attachments | None = None,
     ) -> None:
         self._folder = folder
         self._report = report
         self._limit_s = limit_s
         self._clock = clock
-        ground = Ground(store, folder.layout, clock, desk)
+        ground = Ground(store, folder.layout, clock, desk, attachments)
         self._intake = Intake(ground)
         self._history = History(ground)
         self._settling = Settling(ground)
@@ -69,15 +72,26 @@ class Mirror:
         self._registry = Registry(ground)
         self._ground = ground
         self._beat_at = 0.0
+        self._is_marked = folder.layout is not Layout.DIALOGUE
 
     async def run(self, noted: Collection[Page] = ()) -> None:
         """Make a pass. Where the folder can't be used now, the ledger goes on without: the next pass does it all.
         `noted` is what commits did that it is to show."""
         try:
             async with self._folder.visit(self._limit_s) as visit:
+                await self._mark_subjects()
                 await self._pass(visit, noted)
         except (CoveyError, OSError) as error:
             warn("the folder is not in line with the space: %s", error)
+
+    async def _mark_subjects(self) -> None:
+        """See to it that the ledger says what subjects are in this layout, before anything is accepted by that."""
+        if self._is_marked:
+            return
+        store = self._ground.store
+        if not await store.read(lambda tx: is_on(tx, SUBJECTS_ARE_CATEGORIES)):
+            await store.commit(lambda tx: tx.settings.put(SUBJECTS_ARE_CATEGORIES, "true"))
+        self._is_marked = True
 
     async def close(self) -> None:
         """Let go of the folder."""
@@ -145,8 +159,13 @@ class Mirror:
     async def _take_in(self, visit: Visit, reads: Sequence[Read]) -> list[Known]:
         """Take in what stands in inboxes; return what it is known as."""
         known: list[Known] = []
-        for read in reads:
+        taken: set[MessageId] = set()
+        for seen in reads:
+            read = seen
             try:
+                if read.message_id in taken:  # a file of this look has the same id: what this one is follows from that
+                    read = await read_file(self._ground, visit, read.arrived, ())
+                taken.add(read.message_id)
                 await self._intake.take_in(visit, read)
             except Unavailable:
                 raise

@@ -1,18 +1,17 @@
 """The ground of the mirror: what every part of a pass works with, and words that they have in common."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 from covey.core.identity import Identity
-from covey.core.json import Json
 from covey.core.layout import Copy, Known, Layout, Shelf, Spot
 from covey.core.layout_ids import agent_of, file_id, is_folder_name, recipient_of
-from covey.core.layout_incoming import FOREIGN, FOREIGN_ID
 from covey.core.message import Kind, Message
 from covey.core.names import AgentName
 from covey.ports.clock import Clock
 from covey.ports.folder import Visit
 from covey.ports.store import Store
+from covey.services.attachments import Attachments
 from covey.services.task_moves import Desk
 
 BY_OTHERS: Final = "archived by another program"
@@ -26,6 +25,8 @@ class Ground(NamedTuple):
     layout: Layout
     clock: Clock
     desk: Desk
+    attachments: Attachments | None = None
+    """What keeps file parts, those of foreign programs and ours; None where paths are all that is told of them."""
 
 
 def foreigner(agent: AgentName) -> Identity:
@@ -35,7 +36,7 @@ def foreigner(agent: AgentName) -> Identity:
 
 def is_foreign(message: Message) -> bool:
     """Tell whether a foreign program sent a message."""
-    return FOREIGN_ID in message.metadata
+    return message.marks is not None and message.marks.foreign_id is not None
 
 
 async def sender_called(visit: Visit, name: str) -> AgentName:
@@ -66,15 +67,24 @@ async def spot_of(visit: Visit, layout: Layout, shelf: Shelf, agent: AgentName, 
 
 
 async def copy_of(
-    visit: Visit, message: Message, agent: AgentName, known: Known | None, is_only: bool, task: Message | None
+    visit: Visit,
+    message: Message,
+    agent: AgentName,
+    known: Known | None,
+    is_only: bool,
+    task: Message | None,
+    number: int = 0,
 ) -> Copy:
-    """Return a copy as foreign programs know it. `task` is the message that handed over what it is about."""
+    """Return a copy as foreign programs know it. `task` is the message that handed over what it is about, `number` the
+    message's in the agent's inbox."""
     return Copy(
         known.file_id if known is not None else file_id(message.id, agent, is_only),
         await visit.owner_of(message.sender.agent),
         await visit.owner_of(agent),
         await _answered(visit, message),
         _their_task(task),
+        message.created_at.microsecond,
+        number,
     )
 
 
@@ -89,9 +99,6 @@ async def _answered(visit: Visit, message: Message) -> str | None:
 
 def _their_task(task: Message | None) -> str | None:
     """Return the id that a foreign program gave the task that it handed over."""
-    if task is None or task.kind is not Kind.TASK or not is_foreign(task):
+    if task is None or task.kind is not Kind.TASK or task.marks is None:
         return None
-    said = task.metadata.get(FOREIGN)
-    theirs: Json = said.get("task_id") if isinstance(said, Mapping) else None
-    own = task.metadata.get(FOREIGN_ID)
-    return theirs if isinstance(theirs, str) and theirs else own if isinstance(own, str) and own else None
+    return task.marks.foreign_task or task.marks.foreign_id or None

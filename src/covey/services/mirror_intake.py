@@ -1,10 +1,14 @@
 """Intake: a file that a foreign program put into an inbox is a delivery."""
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
-from covey.core.errors import CoveyError
+from covey.core.errors import CoveyError, Rejected
 from covey.core.layout_incoming import incoming
 from covey.core.message import Kind, Message
+from covey.core.parts import FilePart
+from covey.core.receipt import Receipt
+from covey.core.routing import RefusalCode
 from covey.core.task import Task
 from covey.core.wire import encode
 from covey.ports.folder import Visit
@@ -15,7 +19,10 @@ from covey.services.mirror_ground import Ground, foreigner
 from covey.services.mirror_reading import Read
 from covey.services.mirror_references import first_message, messages_called
 from covey.services.mirror_tasks import told_of_task
+from covey.services.notices import report_refused
+from covey.services.policies import TELL_UNAUTHORIZED, is_on
 from covey.services.recipients import SendPolicy, WhenUnknown
+from covey.services.warning import debug
 
 POLICY = SendPolicy(when_unknown=WhenUnknown.REGISTER)
 """Whoever has a folder is known."""
@@ -41,8 +48,9 @@ class Intake:
         now = self._ground.clock.now()
         sender = foreigner(read.sender)
         task = meant.task
+        files = await self._snapshots(read)
         message = incoming(
-            read.paper, read.message_id, sender, read.agent, now, meant.answered, task.id if task else None
+            read.paper, read.message_id, sender, read.agent, now, meant.answered, task.id if task else None, files
         )
         document = encode(message)
 
@@ -52,11 +60,39 @@ class Intake:
             act = Act(tx, sender, now)
             if task is not None and await told_of_task(act, task.id, message, self._ground.desk):
                 return None
-            return await self._acceptance.accept(act, message, document, POLICY, meant.answered, [])
+            accepted = await self._acceptance.accept(act, message, document, POLICY, meant.answered, [])
+            if isinstance(accepted, Receipt) and message.kind is Kind.TASK:
+                await self._tell_of_refusal(act, message, accepted)
+            return accepted
 
         refused = await self._ground.store.commit(operation)
         if isinstance(refused, CoveyError):
             raise refused
+
+    async def _snapshots(self, read: Read) -> Mapping[str, FilePart]:
+        """Return the files that a foreign program names, as they are now. One that is not under a declared root, or
+        can't be read, is not among them. A relative path says nothing: it is from a folder that nobody here knows."""
+        kept: dict[str, FilePart] = {}
+        attachments = self._ground.attachments
+        if attachments is None:
+            return kept
+        for path in read.paper.files:
+            if path.startswith("/") and path not in kept:
+                try:
+                    kept[path] = await attachments.snapshot(path)
+                except Rejected as error:
+                    debug("the file %s of %s is told by its path alone: %s", path, read.sender, error.message)
+        return kept
+
+    async def _tell_of_refusal(self, act: Act, message: Message, receipt: Receipt) -> None:
+        """Tell a foreign program that its task was refused, as a native sender learns it from the receipt."""
+        for copy in receipt.refused:
+            code, _, reason = (copy.reason or "").partition(": ")
+            if code == RefusalCode.NOT_ALLOWED and await is_on(act.tx, TELL_UNAUTHORIZED):
+                continue  # acceptance has told it
+            desk = self._ground.desk
+            if copy.agent is not None:
+                await report_refused(act, message, copy.agent, reason, desk.ids, desk.liveness)
 
     async def _meant(self, visit: Visit, read: Read) -> Meant:
         paper = read.paper

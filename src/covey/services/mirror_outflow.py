@@ -7,12 +7,17 @@ simply made again, and what it had done already is found as it should be.
 from collections.abc import Collection, Sequence
 from typing import Final
 
+from covey.core.errors import BlobMissing
 from covey.core.event import Action, Event
 from covey.core.ids import MessageId
 from covey.core.layout import Known, Layout, Shelf
+from covey.core.layout_ids import is_folder_name
 from covey.core.layouts import file_name, written
+from covey.core.message import Message
 from covey.core.names import Scope
+from covey.core.parts import FilePart, Part, has_files
 from covey.core.reporting import Reporting
+from covey.core.wire import encode
 from covey.ports.folder import Sheet, Visit
 from covey.ports.ledger import MessageFilter
 from covey.ports.store import Transaction
@@ -113,16 +118,40 @@ class Outflow:
         shelf = wanted.shelf or (Shelf.ARCHIVE if known is not None else None)
         if known is not None and (known.spot.shelf, shelf) == (Shelf.SWEPT, Shelf.ARCHIVE):
             shelf = Shelf.SWEPT  # what others have put there is archived, too
+        stands_swept = known is not None and known.spot.shelf is Shelf.SWEPT
+        if shelf is Shelf.SWEPT and not stands_swept and not is_folder_name(message.scope or ""):
+            shelf = Shelf.ARCHIVE  # a scope that others made up need not be the name of a folder
         is_right = bool(copies) and all(one.spot.shelf is shelf for one in copies)
         if shelf is None or (is_right and not is_missing):
             return None
-        copy = shown.copy(wanted, await copy_of(visit, message, wanted.agent, known, wanted.is_only, wanted.task))
+        number = max((delivery.number for delivery in wanted.copies), default=0)
+        copy = shown.copy(
+            wanted, await copy_of(visit, message, wanted.agent, known, wanted.is_only, wanted.task, number)
+        )
         name = known.spot.name if known is not None else file_name(self._ground.layout, copy)
         scope = known.spot.scope if known is not None and known.spot.scope else message.scope
         spot = await spot_of(visit, self._ground.layout, shelf, wanted.agent, name, scope)
         is_ours = known.is_ours if known is not None else not is_foreign(message)
         stands = Known(copy.file_id, message.id, wanted.agent, spot, is_ours)
-        return Sheet(stands, written(self._ground.layout, message, copy, wanted.document), is_new)
+        told = message
+        if self._ground.layout is Layout.MAILBOX and has_files(message.parts):
+            told = message._replace(parts=await self._with_paths(visit, message, spot.owner, copy.file_id))
+        document = wanted.document or encode(message)
+        return Sheet(stands, written(self._ground.layout, told, copy, document), is_new)
+
+    async def _with_paths(self, visit: Visit, message: Message, owner: str, file_id: str) -> tuple[Part, ...]:
+        """Return the parts of a message, each file with the path of a snapshot that its reader can open."""
+        attachments = self._ground.attachments
+        parts: list[Part] = []
+        for part in message.parts:
+            path = None
+            if isinstance(part, FilePart) and attachments is not None:
+                try:
+                    path = await visit.keep_file(owner, file_id, part.name, await attachments.content(part))
+                except BlobMissing:
+                    path = None  # the sender's own path is all there is
+            parts.append(part._replace(path=path) if isinstance(part, FilePart) and path is not None else part)
+        return tuple(parts)
 
     async def _swept_in(self, scope: Scope) -> Sequence[MessageId]:
         async def operation(tx: Transaction) -> Sequence[MessageId]:

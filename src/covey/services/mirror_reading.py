@@ -8,7 +8,6 @@ from covey.core.errors import Invalid
 from covey.core.ids import MessageId, parse_message_id
 from covey.core.layout import Known, Layout, Paper, Spot
 from covey.core.layout_ids import derived_id, file_id, millis_of
-from covey.core.layout_incoming import FOREIGN_ID
 from covey.core.layouts import envelope, paper
 from covey.core.message import Message
 from covey.core.names import AgentName
@@ -110,7 +109,9 @@ def _check_not_pruned(filed: Filed, arrived: Arrived) -> None:
 def _is_it(filed: Filed, said: Paper, sender: AgentName, agent: AgentName) -> bool:
     """Tell whether a message is the one that was taken in from such a file before."""
     message = filed.message
-    if message is None or message.metadata.get(FOREIGN_ID) != said.id or message.sender.agent != sender:
+    if message is None or message.marks is None or message.sender.agent != sender:
+        return False
+    if message.marks.foreign_id != said.id:
         return False
     return message.text == said.text and any(copy.agent == agent for copy in filed.copies)
 

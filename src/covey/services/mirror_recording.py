@@ -42,6 +42,10 @@ class RecordingTransaction:
         self.deliveries = _Deliveries(tx.deliveries, record)
 
     @property
+    def visible(self) -> Transaction:
+        return self._tx.visible
+
+    @property
     def moment(self) -> int:
         return self._tx.moment
 

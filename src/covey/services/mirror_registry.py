@@ -1,24 +1,59 @@
 """The registry of mailboxes: our agents are entered there, and whom foreign programs entered is known here."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
-from typing import Final
+from typing import Final, NamedTuple
 
-from covey.core.card import Agent, Card
+from covey.core.card import Agent, Card, Presence
 from covey.core.errors import CoveyError
 from covey.core.json import Json
-from covey.core.layout_registry import card_of, entry_of, heard_at
+from covey.core.layout_registry import card_of, entry_of, heard_at, status_in
 from covey.core.layout_writing import OURS
-from covey.core.names import RESERVED, AgentName
+from covey.core.limits import PRESENCE_LEASE
+from covey.core.names import OPERATOR, SPACE, AgentName, is_reserved
+from covey.core.session import Activity, Session, SessionKind
 from covey.ports.folder import Visit
 from covey.ports.store import Transaction
 from covey.services.act import Act
-from covey.services.directory import AgentView, agents_now, enrol
+from covey.services.directory import FRESH, AgentView, agents_now, enrol
+from covey.services.foreigners import begin_foreign
 from covey.services.mirror_ground import Ground, foreigner, sender_called
+from covey.services.presence import end_session, is_live
 from covey.services.steady import SteadyLiveness
 
 BEAT: Final = timedelta(seconds=5)
 """How long a heartbeat of ours is fresh."""
+
+
+class Entered(NamedTuple):
+    """An entry that a foreign program made."""
+
+    card: Card
+    status: Presence
+    heard_at: datetime | None
+
+    def is_there(self, now: datetime) -> bool:
+        """Tell whether the entry says that its agent is there, and said so lately."""
+        return (
+            self.status is not Presence.OFFLINE and self.heard_at is not None and now - self.heard_at <= PRESENCE_LEASE
+        )
+
+
+class Change(NamedTuple):
+    """How the session of a foreign program has to change: it begins, goes on, or ends."""
+
+    agent: AgentName
+    session: Session | None
+    entered: Entered | None
+
+
+def _differs(session: Session | None, entered: Entered | None) -> bool:
+    """Tell whether a session is not as the registry says. A heartbeat is noted only when the last one gets old."""
+    if session is None or entered is None:
+        return (session is None) is not (entered is None)
+    is_busy = entered.status is Presence.BUSY
+    is_later = entered.heard_at is not None and entered.heard_at - session.seen_at >= session.lease * FRESH
+    return is_later or is_busy is not (session.activity is Activity.BUSY)
 
 
 class Registry:
@@ -27,20 +62,57 @@ class Registry:
 
     async def take_in(self, visit: Visit, entries: Mapping[str, Json]) -> None:
         """Make known whom foreign programs have entered, with their cards; who is in a session here has its own."""
-        cards: dict[AgentName, Card] = {}
+        found: dict[AgentName, Entered] = {}
         for name, entry in entries.items():
-            if name in RESERVED or _is_ours(entry):
+            if name in (OPERATOR, SPACE) or _is_ours(entry):
                 continue
             try:
-                cards[await sender_called(visit, name)] = card_of(entry)
+                found[await sender_called(visit, name)] = Entered(card_of(entry), status_in(entry), heard_at(entry))
             except CoveyError:
                 continue  # what is no entry says nothing of anybody
+        cards = {name: entered.card for name, entered in found.items()}
         if cards and await self._ground.store.read(lambda tx: _news(tx, cards), is_long=True):
             await self._ground.store.commit(lambda tx: self._enrol(tx, cards), is_long=True)
+        if await self._ground.store.read(lambda tx: self._changes(tx, found), is_long=True):
+            await self._ground.store.commit(lambda tx: self._seat(tx, found), is_long=True)
 
     async def _enrol(self, tx: Transaction, cards: Mapping[AgentName, Card]) -> None:
         for name, card in (await _news(tx, cards)).items():
             await enrol(Act(tx, foreigner(name), self._ground.clock.now()), name, card)
+
+    async def _changes(self, tx: Transaction, found: Mapping[AgentName, Entered]) -> Sequence[Change]:
+        """Return the sessions of foreign programs that are not as the registry says."""
+        now = self._ground.clock.now()
+        changes: list[Change] = []
+        for session in await tx.sessions.current():
+            if session.kind is SessionKind.REGISTRY and session.agent not in found:
+                changes.append(Change(session.agent, session, None))
+        for name, entered in found.items():
+            there = await tx.sessions.of_agent(name)
+            if any(not session.is_foreign and is_live(session, self._ground.desk.liveness, now) for session in there):
+                continue  # who is in a session here speaks for itself
+            session = next((session for session in there if session.kind is SessionKind.REGISTRY), None)
+            wanted = entered if entered.is_there(now) else None
+            if _differs(session, wanted):
+                changes.append(Change(name, session, wanted))
+        return changes
+
+    async def _seat(self, tx: Transaction, found: Mapping[AgentName, Entered]) -> None:
+        """Begin, renew and end the sessions of foreign programs."""
+        for name, session, entered in await self._changes(tx, found):
+            act = Act(tx, foreigner(name), self._ground.clock.now())
+            if entered is None:
+                if session is not None:
+                    await end_session(act, session, "its entry in the registry says offline", ())
+                continue
+            seen_at = min(entered.heard_at or act.now, act.now)
+            activity = Activity.BUSY if entered.status is Presence.BUSY else Activity.IDLE
+            if session is not None:
+                await tx.sessions.put(session._replace(seen_at=seen_at, activity=activity))
+                continue
+            await begin_foreign(
+                act, name, self._ground.desk.ids.session_id(), SessionKind.REGISTRY, PRESENCE_LEASE, seen_at, activity
+            )
 
     async def enter(self, visit: Visit) -> None:
         """Enter our agents as they are now. Nothing is written where the registry says so already."""
@@ -52,7 +124,7 @@ class Registry:
         for view in views:
             name = await visit.owner_of(view.name)
             entry = _entry(name, view, there.get(name), now)
-            if view.name not in RESERVED and entry is not None:
+            if not is_reserved(view.name) and entry is not None:
                 wanted[name] = entry
         if wanted:
             await visit.register(wanted)
@@ -64,7 +136,8 @@ async def _news(tx: Transaction, cards: Mapping[AgentName, Card]) -> Mapping[Age
     for name, card in cards.items():
         agent = await tx.agents.get(name)
         wanted = _merged(agent, card)
-        if (agent is None or agent.card != wanted) and not await tx.sessions.of_agent(name):
+        sessions = await tx.sessions.of_agent(name)
+        if (agent is None or agent.card != wanted) and all(session.is_foreign for session in sessions):
             news[name] = wanted
     return news
 
@@ -87,6 +160,8 @@ def _is_ours(entry: Json) -> bool:
 
 def _entry(name: str, view: AgentView, there: Json, now: datetime) -> Mapping[str, Json] | None:
     """Return what the registry should say of an agent; None where it does, or where a foreign program speaks for it."""
+    if any(session.is_foreign for session in view.sessions):
+        return None
     if not view.sessions and there is not None and not _is_ours(there):
         return None
     heard = heard_at(there)

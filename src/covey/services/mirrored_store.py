@@ -4,11 +4,11 @@ Before a commit or a read, what they have done is taken in; after a commit the f
 returns. The ledger is the truth: what can't be mirrored now is mirrored later, and nobody is kept from anything.
 """
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from typing import Any, Protocol, TypeVar
 
 from covey import ports
-from covey.core.errors import StoreClosed
+from covey.core.errors import StoreClosed, StoreUnconfirmed
 
 T = TypeVar("T")
 
@@ -131,10 +131,13 @@ class MirroredStore:
             self._passes.begin()  # whoever waited has given up, but it may have been committed
             raise
         # A commit counts whatever becomes of what is shown of it.
-        if page.last != self._folder.position and not self._is_closed:
-            await self._passes.follow(page, is_light=is_light)
-        else:
-            await self._passes.confirm(is_light=is_light)
+        try:
+            if page.last != self._folder.position and not self._is_closed:
+                await self._passes.follow(page, is_light=is_light)
+            else:
+                await self._passes.confirm(is_light=is_light)
+        except StoreUnconfirmed as error:
+            raise error.about(_sent(page)) from error
         return value
 
     async def _commit_long(self, operation: "ports.Operation[T]", is_light: bool) -> T:
@@ -157,6 +160,13 @@ class MirroredStore:
         """Bring the folder in line, if something has happened."""
         if await self._ledger.read(_last) != self._folder.position:
             await self._passes.run()
+
+
+def _sent(page: Noted) -> Sequence[str]:
+    """Return the messages that a commit sent."""
+    from covey.core.event import Action  # here because a disk seldom fails
+
+    return [event.message_id for event in page.events if event.action is Action.MESSAGE_SENT]
 
 
 async def _last(tx: "ports.Transaction") -> int:

@@ -44,6 +44,10 @@ class NarrowMessages:
                 return own[max(0, len(own) - limit) :]
             asked *= WIDER
 
+    async def latest_of(self, pair: str) -> Message | None:
+        message = await self._tx.messages.latest_of(pair)
+        return message if message is not None and await self._is_own(message) else None
+
     async def add(self, message: Message, document: str, *, is_swept: bool = False) -> None:
         _refuse_writing()
 

@@ -8,6 +8,7 @@ from covey.core.names import AgentName
 from covey.ports.blobs import Blobs
 from covey.ports.clock import Clock, Ids
 from covey.ports.files import Files
+from covey.ports.folder import SharedArchive
 from covey.ports.ledger import MessageFilter
 from covey.ports.presence import Liveness
 from covey.ports.search import Hit, Search
@@ -63,6 +64,10 @@ class NarrowPorts:
     @late
     def search(self) -> Search:
         return NarrowSearch(self._ports.search, self.store)
+
+    @property
+    def shared_archive(self) -> SharedArchive | None:
+        return self._ports.shared_archive
 
     @property
     def wakeups(self) -> Wakeups:

@@ -27,8 +27,8 @@ class NarrowRuns:
     async def children(self, session_id: SessionId) -> Sequence[Run]:
         return [run for run in await self._tx.runs.children(session_id) if self._is_own(run)]
 
-    async def alive(self, parent: SessionId | None, parent_agent: AgentName) -> int:
-        return await self._tx.runs.alive(parent, parent_agent)
+    async def alive(self, parent_agent: AgentName) -> int:
+        return await self._tx.runs.alive(parent_agent)
 
     async def untold(self, limit: int) -> Sequence[Run]:
         return await self._tx.runs.untold(limit)

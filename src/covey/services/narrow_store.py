@@ -1,8 +1,9 @@
 """The narrow store: a space as the holder of an agent's token may see and change it, whatever service asks.
 
-What is read goes through `NarrowView`, where another's mail is not there. What is changed is journalled with its actor,
-always; so a change in another's name is known by its event, and is undone. Rules about what the holder may do in its
-own name are the services', and stand in covey.core.authority like all others.
+What is read goes through `NarrowView`, where another's mail is not there. So does what a caller names by its id before
+it is changed (`Transaction.visible`): another's is as unknown as an id that never was. A change is always journalled
+with its actor, so a change in another's name is known by its event, and is undone. Rules about what the holder may do
+in its own name are the services', and stand in covey.core.authority like all others.
 """
 
 from collections.abc import Sequence
@@ -16,6 +17,7 @@ from covey.core.ids import Topic
 from covey.core.names import AgentName
 from covey.core.waits import Awaited, Wait
 from covey.ports.directory import Agents, Sessions, Settings, Tokens
+from covey.ports.flows import Flows
 from covey.ports.journal import EventFilter, Journal
 from covey.ports.ledger import Deliveries, Inboxes, Messages, Offers, Tickets
 from covey.ports.posts import Bindings, Posts
@@ -65,6 +67,10 @@ class _Around:
     def __init__(self, tx: Transaction, holder: Identity) -> None:
         self._tx = tx
         self._holder = holder
+
+    @property
+    def visible(self) -> Transaction:
+        return NarrowView(self._tx, self._holder)
 
     @property
     def moment(self) -> int:
@@ -134,8 +140,12 @@ class NarrowView(_Around):
         raise BeyondToken(self._holder.agent, "look through causal trees")
 
     @property
+    def flows(self) -> Flows:
+        raise BeyondToken(self._holder.agent, "look through the flows of messages")
+
+    @property
     def waits(self) -> Waits:
-        raise BeyondToken(self._holder.agent, "look through waits")
+        return NarrowWaits(self._tx.waits, self._holder)
 
     @property
     def posts(self) -> Posts:
@@ -182,6 +192,10 @@ class _InOwnName(_Around):
         return self._tx.trees
 
     @property
+    def flows(self) -> Flows:
+        return self._tx.flows
+
+    @property
     def waits(self) -> Waits:
         return _OwnWaits(self._tx.waits, self._holder)
 
@@ -204,6 +218,27 @@ class _InOwnName(_Around):
     @property
     def journal(self) -> Journal:
         return _OwnEvents(self._tx.journal, self._holder)
+
+
+class NarrowWaits:
+    """The waits of the holder, to look at."""
+
+    def __init__(self, waits: Waits, holder: Identity) -> None:
+        self._waits = waits
+        self._holder = holder
+
+    async def put(self, wait: Wait) -> None:
+        raise BeyondToken(self._holder.agent, "change what it only looks at")
+
+    async def remove(self, asker: AgentName, what: Awaited) -> None:
+        raise BeyondToken(self._holder.agent, "change what it only looks at")
+
+    async def of(self, asker: AgentName) -> Sequence[Wait]:
+        check_as(self._holder, asker, "look through the waits of")
+        return await self._waits.of(asker)
+
+    async def all(self) -> Sequence[Wait]:
+        raise BeyondToken(self._holder.agent, "look through waits")
 
 
 class _OwnWaits:

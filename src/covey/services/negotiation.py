@@ -14,17 +14,14 @@ from covey.core.draft import Draft
 from covey.core.errors import Invalid, RoundsExhausted
 from covey.core.event import Action
 from covey.core.identity import Identity
-from covey.core.ids import MessageId, TicketId, ticket_id
+from covey.core.ids import MessageId, TicketId, ticket_id, ticket_message
+from covey.core.marks import Marks, Step, Together, is_part_of, pair_of
 from covey.core.message import Callback, Kind, Message
-from covey.core.names import Subject
 from covey.core.negotiation import (
     ROUNDS_SETTING,
     Ending,
     Negotiation,
-    Step,
     is_skip,
-    marked,
-    pair_subject,
     parse_rounds,
     read_negotiation,
     read_on,
@@ -32,8 +29,8 @@ from covey.core.negotiation import (
 from covey.core.outcome import Outcome, OutcomeKind
 from covey.core.parts import Part, text_of
 from covey.core.session import Session
+from covey.core.ticket import Ticket
 from covey.ports.clock import Clock
-from covey.ports.ledger import MessageFilter
 from covey.ports.store import Operation, Store, Transaction
 from covey.services.act import Act, journal, shift
 from covey.services.asks import Asks
@@ -87,7 +84,7 @@ class Negotiations:
         self._mail = mail
         self._asks = asks
         self._lately = lately
-        self._read: dict[Subject, _Read] = {}
+        self._read: dict[str, _Read] = {}
         """For each pair, so that a round reads what is new in it and not all of it."""
 
     async def say(
@@ -147,24 +144,25 @@ class Negotiations:
 
         async def operation(tx: Transaction) -> Look:
             other = whom if isinstance(whom, Session) else await whom(tx)
-            subject = pair_subject(actor, _side(other))
+            pair = pair_of(Together.TALK, actor, _side(other))
             limit = await rounds_of(tx)
-            newest = await tx.messages.find(MessageFilter(subject=subject), 1)
-            thread = await tx.messages.thread(newest[0].thread) if newest else ()
-            return Look(self._made_of(thread, subject, limit), limit, other)
+            first = await tx.messages.latest_of(pair)
+            is_theirs = first is not None and is_part_of(pair, first.sender)
+            thread = await tx.messages.thread(first.thread) if first is not None and is_theirs else ()
+            return Look(self._made_of(thread, pair, limit), limit, other)
 
         return await self._store.read(operation)
 
-    def _made_of(self, thread: Sequence[Message], subject: Subject, limit: int) -> Negotiation | None:
+    def _made_of(self, thread: Sequence[Message], pair: str, limit: int) -> Negotiation | None:
         ids = [message.id for message in thread]
-        before = self._read.get(subject)
+        before = self._read.get(pair)
         if before is not None and before.limit == limit and before.messages == ids[: len(before.messages)]:
             known = read_negotiation(thread[len(before.messages) :], limit, before.known)
         else:
             known = read_negotiation(thread, limit)
         if len(self._read) >= MOST_READ:
             self._read.clear()
-        self._read[subject] = _Read(ids, limit, known)
+        self._read[pair] = _Read(ids, limit, known)
         return known
 
     async def rounds(self) -> int:
@@ -194,27 +192,28 @@ class Negotiations:
     ) -> Exchange:
         led_by = await self._led_by(to, actor)
         draft = _asking(parts, to)._replace(
-            subject=pair_subject(actor, _side(to)),
             round=1,
             led_by=led_by,
             callback=callback or await self._store.read(lambda tx: result_place(tx, to, actor, led_by)),
         )
-        outcome = await self._ask(draft, actor, patience)
+        marks = Marks(pair_of(Together.TALK, actor, _side(to)), to.agent, Step.ROUND)
+        outcome = await self._ask(draft, actor, patience, marks)
         return await self._exchange(outcome, to, actor, 1, limit)
 
     async def _round(
         self, known: Negotiation, parts: tuple[Part, ...], to: Session, actor: Identity, patience: Patience
     ) -> Exchange:
-        # The subject of the pair, whatever that of the last answer was: rounds are known by it.
-        draft = _asking(parts, to)._replace(
-            subject=known.first.subject, round=known.round + 1, in_reply_to=known.last.id
-        )
-        outcome = await self._ask(draft, actor, patience, known.last)
+        draft = _asking(parts, to)._replace(round=known.round + 1, in_reply_to=known.last.id)
+        outcome = await self._ask(draft, actor, patience, Marks(step=Step.ROUND), known.last)
         return await self._exchange(outcome, to, actor, known.round + 1, known.limit)
 
-    async def _ask(self, draft: Draft, actor: Identity, patience: Patience, answered: Message | None = None) -> Outcome:
+    async def _ask(
+        self, draft: Draft, actor: Identity, patience: Patience, marks: Marks, answered: Message | None = None
+    ) -> Outcome:
         policy = SendPolicy(waits=patience.known)
-        return await self._asks.ask(draft, actor, policy, patience.here, heeds_questions=True, answered=answered)
+        return await self._asks.ask(
+            draft, actor, policy, patience.here, heeds_questions=True, answered=answered, marks=marks
+        )
 
     async def _answer(
         self,
@@ -255,9 +254,8 @@ class Negotiations:
             draft = draft._replace(led_by=await self._led_by(to, actor))
         else:
             draft = draft._replace(in_reply_to=known.last.id)
-        if known is not None and is_end:
-            draft = draft._replace(metadata=marked(Step.END))
-        receipt = await self._mail.send(draft, actor, SendPolicy())
+        marks = Marks(step=Step.END) if known is not None and is_end else None
+        receipt = await self._mail.send(draft, actor, SendPolicy(), marks)
         count, limit = (None, None) if known is None else (known.round, known.limit)
         if receipt.delivered:
             return Exchange(ExchangeState.DELIVERED, to, receipt.message_id, count, limit)
@@ -286,18 +284,20 @@ class Negotiations:
             state = ExchangeState.ENDED if ending is Ending.SKIPPED else ExchangeState.REPLIED
             return said._replace(state=state, reply=outcome.answer, ending=ending, reason="")
         if outcome.ticket.awaits is not None and outcome.kind is OutcomeKind.DELIVERED_NO_REPLY:
-            question = await self._take(outcome.ticket.awaits, actor)
+            question = await self._take(outcome.ticket, outcome.ticket.awaits, actor)
             return said._replace(state=ExchangeState.REPLIED, reply=question, is_question=True, reason="")
         if outcome.kind is OutcomeKind.DELIVERED_NO_REPLY and outcome.ticket.closed_at is None:
             return said
         return said._replace(state=ExchangeState.FAILED, reason=outcome.reason or str(outcome.kind))
 
-    async def _take(self, ticket: TicketId, actor: Identity) -> Message | None:
-        """Return a question back. The actor has it then, and is not shown it again; its answer stays owed."""
-        message_id = MessageId(ticket.partition("@")[0])
+    async def _take(self, asked: Ticket, question: TicketId, actor: Identity) -> Message | None:
+        """Return a question back. The actor has it then, and is not shown it again; its answer stays owed. The wait
+        for the answer to what it had asked itself is over."""
+        message_id = ticket_message(question)
 
         async def operation(tx: Transaction) -> Message | None:
             act = Act(tx, actor, self._clock.now())
+            await tx.waits.remove(actor.agent, asked.id)
             for copy in await tx.deliveries.of_message(message_id):
                 if copy.agent == actor.agent and copy.state in WAITING:
                     await shift(act, copy, Move.SETTLE, "returned by ask")

@@ -10,15 +10,14 @@ from covey.core.address import Address, AddressKind
 from covey.core.delivery import WAITING, Move
 from covey.core.draft import Draft, compose
 from covey.core.identity import Identity
+from covey.core.marks import Marks, Step
 from covey.core.message import Kind, Message
 from covey.core.negotiation import (
     ANNOUNCE_SKIP,
     Negotiation,
-    Step,
     announce_prompt,
     ending_of,
     is_skip,
-    marked,
     read_negotiation,
     step_of,
 )
@@ -42,7 +41,7 @@ async def conclude(act: Act, message: Message, answered: Message, ids: Ids, acce
         asked = step_of(answered)
         if asked is Step.ANNOUNCE:
             await _announce(act, message, answered, ids, accept)
-        elif asked is Step.ROUND and ending_of(message, await rounds_of(act.tx)) is not None:
+        elif asked is Step.ROUND and ending_of(answered, message, await rounds_of(act.tx)) is not None:
             await _ask_target(act, message, ids, accept)
 
 
@@ -61,17 +60,17 @@ async def _ask_target(act: Act, message: Message, ids: Ids, accept: Accept) -> N
         round=found.round,
         expects_reply=True,
         callback=found.first.callback,
-        metadata=marked(Step.ANNOUNCE),
     )
     await _settle(act, message, found, "what to announce is asked instead")
-    await accept(act, _following(act, draft, asker, message, ids), message)
+    question = _following(act, draft, asker, message, ids)._replace(marks=Marks(step=Step.ANNOUNCE))
+    await accept(act, question, message)
 
 
 async def _announce(act: Act, said: Message, request: Message, ids: Ids, accept: Accept) -> None:
     """Post what the target says to the conversation. Who asked has it in the thread, and is not shown it again."""
     found = read_negotiation(await act.tx.messages.thread(said.thread), await rounds_of(act.tx))
-    if found is None or found.announce is None or found.announce.id != request.id:
-        return  # anyone can write such a mark
+    if found is None or found.announce is None or not found.is_reply_of_debtor(said, found.announce):
+        return  # a stranger does not speak for the target
     for copy in await act.tx.deliveries.of_message(said.id):
         if copy.agent == request.sender.agent and copy.state in WAITING:
             await shift(act, copy, Move.SETTLE, "announced")

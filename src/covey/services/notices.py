@@ -1,16 +1,19 @@
 """Notices: the space tells a sender what became of its message. They pass every rule and spend nobody's hops."""
 
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from covey.core.address import Address, AddressKind
 from covey.core.delivery import Delivery, DeliveryState
 from covey.core.identity import THE_SPACE, Identity
 from covey.core.ids import SessionId, delivery_id, parked_inbox
+from covey.core.limits import FLOW_SAMPLE
 from covey.core.message import Kind, Message, TaskRef
 from covey.core.names import AgentName
 from covey.core.parts import DataPart, Part, TextPart
 from covey.core.post import Post
+from covey.core.render_hidden import unbroken
 from covey.core.routing import stand_in
+from covey.core.task import TaskState
 from covey.core.ticket import Ticket, Trouble
 from covey.core.wire import encode
 from covey.ports.clock import Ids
@@ -18,6 +21,8 @@ from covey.ports.presence import Liveness
 from covey.services.act import Act, trouble
 from covey.services.filing import file
 from covey.services.presence import live_sessions
+
+REJECTED: Final = str(TaskState.REJECTED)
 
 
 async def report_trouble(act: Act, ticket: Ticket, why: Trouble, ids: Ids, liveness: Liveness) -> None:
@@ -47,22 +52,38 @@ async def _tell(act: Act, ticket: Ticket, why: Trouble, ids: Ids, liveness: Live
 
 async def report_unauthorized(act: Act, message: Message, recipient: AgentName, ids: Ids, liveness: Liveness) -> None:
     """Tell a sender that a recipient does not take its mail: the same that its receipt says."""
-    text = f"Your message to {recipient} was rejected: unauthorized."
-    data = DataPart({"state": "rejected", "reason": "unauthorized", "agent": recipient})
-    await _notify_sender(act, message, (TextPart(text), data), ids, liveness)
+    await report_refused(act, message, recipient, "unauthorized", ids, liveness)
+
+
+async def report_refused(
+    act: Act, message: Message, recipient: AgentName, reason: str, ids: Ids, liveness: Liveness
+) -> None:
+    """Tell a sender that its message did not get to a recipient. For a task it is an update that says `rejected`."""
+    text = f"Your {_word(message)} to {recipient} was rejected: {reason}."
+    data = DataPart({"state": REJECTED, "reason": reason, "agent": recipient})
+    task = TaskRef(message.id, REJECTED) if message.kind is Kind.TASK else None
+    await _notify_sender(act, message, (TextPart(text), data), ids, liveness, task)
+
+
+def _word(message: Message) -> str:
+    return "task" if message.kind is Kind.TASK else "message"
 
 
 async def report_unposted(act: Act, message: Message, post: Post, ids: Ids, liveness: Liveness) -> None:
     """Tell a sender that its message could not be posted to people, and why."""
-    text = f"Your message to {post.channel} could not be posted: {post.error}. It stays in the inbox of {post.channel}."
+    why = unbroken(post.error or "")
+    text = f"Your message to {post.channel} could not be posted: {why}. It stays in the inbox of {post.channel}."
     data = DataPart({"post": post.id, "state": str(post.state), "attempts": post.attempts, "error": post.error})
     await _notify_sender(act, message, (TextPart(text), data), ids, liveness)
 
 
-async def _notify_sender(act: Act, about: Message, parts: tuple[Part, ...], ids: Ids, liveness: Liveness) -> None:
+async def _notify_sender(
+    act: Act, about: Message, parts: tuple[Part, ...], ids: Ids, liveness: Liveness, task: TaskRef | None = None
+) -> None:
     """Put a notice about a message into its sender's inbox: the session's that sent it, where it is live."""
     if await act.tx.agents.get(about.sender.agent) is not None:
-        await tell_of(act, about, Told(about.sender.agent, about.sender.session, parts), THE_SPACE, ids, liveness)
+        told = Told(about.sender.agent, about.sender.session, parts, task)
+        await tell_of(act, about, told, THE_SPACE, ids, liveness)
 
 
 class Told(NamedTuple):
@@ -119,7 +140,12 @@ async def tell_of(act: Act, about: Message, told: Told, sender: Identity, ids: I
         update.scope,
         update.subject,
     )
-    await file(act._replace(actor=sender), update, encode(update), (delivery,), ())
+    receipt = await file(act._replace(actor=sender), update, encode(update), (delivery,), ())
+    if task is not None and delivery.number % FLOW_SAMPLE == 0:
+        from covey.services.flows import count_samples  # here because most are not sampled
+        from covey.services.task_moves import Desk
+
+        await count_samples(act, update, receipt.deliveries, Desk(ids, liveness), is_due=True)
     agent = await act.tx.agents.get(told.agent) if reader is None else None  # nobody joins as a channel
     if agent is not None and agent.card.channel:
         from covey.services.posting import post_all  # here because most are not told through one

@@ -1,15 +1,19 @@
 """Offers: showing deliveries to a model, and what is known of whether they arrived."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from datetime import timedelta
 from typing import NamedTuple
 
+from covey.core.attention_body import body_of
+from covey.core.authority import is_bound
 from covey.core.delivery import Delivery, DeliveryState, Move, moved
 from covey.core.errors import DeliveryUnknown, NotYours, OfferUnknown
 from covey.core.event import Action
 from covey.core.evidence import EvidenceGrade, better
+from covey.core.extent import Extent, offered, proven, whole
 from covey.core.identity import Identity
 from covey.core.ids import DeliveryId, MessageId, OfferId, message_topic
+from covey.core.json import Json
 from covey.core.limits import OFFER_LEASE
 from covey.core.message import Message, asks_something
 from covey.core.offer import Offer, Presentation
@@ -17,8 +21,10 @@ from covey.core.session import Session
 from covey.ports.clock import Clock
 from covey.ports.store import Store, Transaction
 from covey.services.act import Act, journal, shift
+from covey.services.awaited import without_awaited
 from covey.services.claims import take_parked
-from covey.services.known import known_message, own_session
+from covey.services.damaged import read_all
+from covey.services.known import own_session
 from covey.services.lately import Lately
 from covey.services.open_tasks import fit_tasks, parked_copies
 from covey.services.pauses import is_paused
@@ -38,6 +44,13 @@ class Showing(NamedTuple):
 
     offer: Offer
     items: tuple[Shown, ...]
+
+
+class Part(NamedTuple):
+    """A delivery, and how much of it an offer shows."""
+
+    delivery: Delivery
+    extent: Extent
 
 
 class Offers:
@@ -71,13 +84,21 @@ class Offers:
             await self._upkeep.mend_inbox(act, session.inbox)
             states = shown_states(presentation)
             waiting = await tx.inboxes.waiting(session.inbox, states, limit=limit if wanted is None else 10_000)
+            waiting = await without_awaited(tx, waiting, session.agent, act.now)
             chosen = [d for d in waiting if wanted is None or d.id in wanted][:limit]
             if wanted is None and len(chosen) < limit:
                 chosen += await self._tasks(act, session, limit - len(chosen))
+            messages, damaged = await read_all(tx, chosen)
+            if damaged:
+                from covey.services.damage_notices import report_damaged  # here because it is seldom so
+
+                chosen = [d for d in chosen if d.message_id in messages]
+                await report_damaged(act, damaged, self._desk)
             if not chosen:
                 return None
-            offer, held = await make_offer(act, self._desk.ids.offer_id(), session, chosen, turn, presentation, lease)
-            return Showing(offer, tuple([Shown(d, await known_message(tx, d.message_id)) for d in held]))
+            parts = [Part(d, whole(len(body_of(messages[d.message_id])))) for d in chosen]
+            offer, held = await make_offer(act, self._desk.ids.offer_id(), session, parts, turn, presentation, lease)
+            return Showing(offer, tuple([Shown(d, messages[d.message_id]) for d in held]))
 
         showing = await self._store.commit(operation)
         if showing is not None:
@@ -103,21 +124,24 @@ class Offers:
         async def operation(tx: Transaction) -> Sequence[Delivery]:
             act = Act(tx, actor, self._clock.now())
             offer = await _own_offer(tx, offer_id, actor)
-            proven = [delivery_id for delivery_id in offer.deliveries if only is None or delivery_id in only]
+            shown = [delivery_id for delivery_id in offer.deliveries if only is None or delivery_id in only]
+            extents = [offer.extent_of(delivery_id) for delivery_id in shown]
             await journal(
                 act,
                 Action.EVIDENCE,
                 agent=actor.agent,
                 offer=offer.id,
-                deliveries=proven,
+                session=offer.session,
+                deliveries=shown,
+                extents=as_lists(extents),
                 grade=str(grade),
                 basis=basis,
             )
             after: list[Delivery] = []
-            for delivery_id in proven:
+            for delivery_id, extent in zip(shown, extents, strict=True):
                 delivery = await tx.deliveries.get(delivery_id)
                 if delivery is not None:
-                    after.append(await _evidence(act, delivery, offer, grade))
+                    after.append(await _evidence(act, delivery, offer, extent, grade))
             if only is None and offer.ended_at is None:
                 await tx.offers.put(offer._replace(ended_at=act.now, end_reason="confirmed"))
             return after
@@ -125,7 +149,8 @@ class Offers:
         return await self._store.commit(operation)
 
     async def named(self, message_id: MessageId, actor: Identity, basis: str) -> Sequence[Delivery]:
-        """Record that a model used a message's id in a call: it must have had the message in context."""
+        """Record that a model used a message's id in a call: it must have had in context what every offer of the
+        message to its session showed. An id that it was never shown is a guess, and proves nothing."""
 
         async def operation(tx: Transaction) -> Sequence[Delivery]:
             act = Act(tx, actor, self._clock.now())
@@ -133,19 +158,24 @@ class Offers:
             mine = [d for d in copies if d.session is not None and d.session == actor.session]
             if not mine:
                 raise DeliveryUnknown(message_id, actor.agent)
+            shown = [(d, _named_part(d)) for d in mine if d.seen is not None or d.offer is not None]
+            shown = [(d, extent) for d, extent in shown if extent is None or not extent.is_empty]
+            if not shown:
+                return mine
             await journal(
                 act,
                 Action.EVIDENCE,
                 message_id=message_id,
                 agent=actor.agent,
-                deliveries=[d.id for d in mine],
+                deliveries=[d.id for d, _ in shown],
+                extents=as_lists([extent for _, extent in shown]),
                 grade=str(EvidenceGrade.NAMED),
                 basis=basis,
             )
             after: list[Delivery] = []
-            for delivery in mine:
+            for delivery, extent in shown:
                 offer = await tx.offers.get(delivery.offer) if delivery.offer else None
-                after.append(await _evidence(act, delivery, offer, EvidenceGrade.NAMED))
+                after.append(await _evidence(act, delivery, offer, extent, EvidenceGrade.NAMED))
             return after
 
         return await self._store.commit(operation)
@@ -174,33 +204,40 @@ async def make_offer(
     act: Act,
     offer_id: OfferId,
     session: Session,
-    chosen: Sequence[Delivery],
+    parts: Sequence[Part],
     turn: str,
     presentation: Presentation,
     lease: timedelta,
 ) -> tuple[Offer, Sequence[Delivery]]:
-    """Let a new offer show the deliveries that were chosen from a session's inbox; return both as they are then."""
+    """Let a new offer show parts of deliveries from a session's inbox; return both as they are then."""
     offer = Offer(
         id=offer_id,
         session=session.id,
         turn=turn,
-        deliveries=tuple(d.id for d in chosen),
+        deliveries=tuple([part.delivery.id for part in parts]),
         offered_at=act.now,
         lease_until=act.now + lease,
         presentation=presentation,
         lease=lease,
+        extents=tuple([part.extent for part in parts]),
     )
     await act.tx.offers.put(offer)
-    held = [await _hold(act, delivery, offer) for delivery in chosen]
+    held = [await _hold(act, part, offer) for part in parts]
     await journal(
         act,
         Action.OFFER_MADE,
         agent=session.agent,
         offer=offer.id,
         turn=turn,
-        deliveries=[d.id for d in chosen],
+        deliveries=list(offer.deliveries),
+        extents=as_lists(offer.extents),
     )
     return offer, held
+
+
+def as_lists(extents: Iterable[Extent | None]) -> list[Json]:
+    """Return extents as the journal has them."""
+    return [None if extent is None else list(extent) for extent in extents]
 
 
 def shown_states(presentation: Presentation) -> Collection[DeliveryState]:
@@ -218,41 +255,64 @@ async def _own_offer(tx: Transaction, offer_id: OfferId, actor: Identity) -> Off
         raise OfferUnknown(offer_id)
     session = await tx.sessions.get(offer.session)
     if not actor.is_operator and (session is None or session.agent != actor.agent):
+        if is_bound(actor):
+            raise OfferUnknown(offer_id)
         raise NotYours("confirm an offer of", offer_id, actor.agent, session.agent if session else "its session")
     return offer
 
 
-async def _hold(act: Act, delivery: Delivery, offer: Offer) -> Delivery:
+async def _hold(act: Act, part: Part, offer: Offer) -> Delivery:
     """Let the offer hold a delivery. What was in context before stays in context while it is shown again, and bears the
-    time of it, so that what was shown longest ago is known."""
+    time of it, so that what was shown longest ago is known. One that shows the rest of what another offer shows takes
+    it over from that."""
+    delivery = part.delivery
     if delivery.state is DeliveryState.IN_CONTEXT:
         again = delivery._replace(updated_at=act.now)
         await act.tx.deliveries.put(again)
         return again
-    held = moved(delivery, Move.OFFER, act.now)._replace(offer=offer.id, lease_until=offer.lease_until)
+    shown = delivery if delivery.state is DeliveryState.OFFERED else moved(delivery, Move.OFFER, act.now)
+    seen = offered(delivery.seen, part.extent)
+    held = shown._replace(offer=offer.id, lease_until=offer.lease_until, updated_at=act.now, seen=seen)
     await act.tx.deliveries.put(held)
     act.tx.ring(message_topic(delivery.message_id))
     return held
 
 
-async def _evidence(act: Act, delivery: Delivery, offer: Offer | None, grade: EvidenceGrade) -> Delivery:
-    """Apply evidence to one delivery. It counts for past offers too; what has ended is not revived by it."""
-    graded = delivery._replace(grade=better(delivery.grade, grade))
+def _named_part(delivery: Delivery) -> Extent | None:
+    """Return how much of a delivery a model has in context that names it; None where that is not known."""
+    return None if delivery.seen is None else Extent(*delivery.seen.named, delivery.seen.length)
+
+
+async def _evidence(
+    act: Act, delivery: Delivery, offer: Offer | None, extent: Extent | None, grade: EvidenceGrade
+) -> Delivery:
+    """Apply evidence for one showing to a delivery. It counts for past offers too; what has ended is not revived by it.
+    Only where there is evidence for all of it, the delivery has been in context."""
+    is_there = offer is None or delivery.session == offer.session
+    seen, reached = proven(delivery.seen, extent, grade, is_there=is_there)
+    graded = delivery._replace(seen=seen, grade=delivery.grade if reached is None else better(delivery.grade, reached))
     if delivery.is_terminal or delivery.state is DeliveryState.IN_CONTEXT:
-        if graded != delivery:
-            await act.tx.deliveries.put(graded)
-            act.tx.ring(message_topic(delivery.message_id))
-        after = graded
-    elif offer is not None and delivery.session != offer.session and wants_more(delivery, offer):
+        after = await _noted(act, delivery, graded)
+    elif reached is None:
+        if delivery.state is DeliveryState.OFFERED and offer is not None and delivery.offer == offer.id:
+            return await shift(act, graded, Move.CONTINUE, str(seen))
+        return await _noted(act, delivery, graded)
+    elif offer is not None and not is_there and wants_more(delivery, offer):
         # Another session has it now: the evidence is about a context that is gone, and there is something left to do.
-        await act.tx.deliveries.put(graded)
-        act.tx.ring(message_topic(delivery.message_id))
-        return graded
+        return await _noted(act, delivery, graded)
     else:
         after = await shift(act, graded, Move.CONFIRM, f"evidence: {grade}")
     is_once = offer is None or offer.presentation is Presentation.ONCE
     if after.state is DeliveryState.IN_CONTEXT and is_once and not asks_something(after.kind, after.expects_reply):
         after = await shift(act, after, Move.SETTLE, "shown")
+    return after
+
+
+async def _noted(act: Act, before: Delivery, after: Delivery) -> Delivery:
+    """Write down what is known of a delivery that stays where it is."""
+    if after != before:
+        await act.tx.deliveries.put(after)
+        act.tx.ring(message_topic(after.message_id))
     return after
 
 

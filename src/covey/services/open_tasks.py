@@ -16,6 +16,7 @@ from covey.services.act import Act
 from covey.services.claims import is_left
 from covey.services.known import known_message
 from covey.services.pauses import is_paused
+from covey.services.quota import taken_places
 from covey.services.task_moves import Desk, shift_task
 
 
@@ -58,7 +59,7 @@ async def open_tasks(
     for task in await tx.tasks.left(agent, known.card.quota):
         if len(found.fit) < limit:
             await found.add(task)
-    free = known.card.quota - await tx.tasks.places(agent)
+    free = known.card.quota - await taken_places(tx, agent, known.card.quota, now)
     wanted = min(limit, len(found.fit) + free)
     looked = 0
     while len(found.fit) < wanted:

@@ -14,9 +14,20 @@ CLOSED_ROSTER: Final = "closed-roster"
 TELL_UNAUTHORIZED: Final = "tell-unauthorized"
 """A sender that a recipient does not take mail from is told so in its inbox, not only in its receipt."""
 
+SUBJECTS_ARE_CATEGORIES: Final = "subjects-are-categories"
+"""A subject says what sort of thing a message is about, not which thing. So a later one replaces no earlier one, unless
+its sender asks for that. It holds where agent loops share a folder, whose subjects are categories of findings."""
+
+OF_THE_STORE: Final = frozenset({SUBJECTS_ARE_CATEGORIES})
+"""Settings that say what a store is. They do not travel with a space that moves to another."""
+
 PAUSED: Final = "paused"
 """What is paused, as one value for all agents and the space: so looking costs those little who are not. Empty or absent
 where nothing is."""
+
+STOPPED: Final = "stopped-exchanges"
+"""The exchanges and tasks that are stopped for a while, as one value for the same reason. Empty or absent where nothing
+is."""
 
 
 class Policies:

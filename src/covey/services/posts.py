@@ -28,6 +28,7 @@ from covey.ports.clock import Clock, Ids
 from covey.ports.presence import Liveness
 from covey.ports.store import Store, Transaction
 from covey.services.act import Act, shift
+from covey.services.damaged import is_damaged, message_or_notice
 from covey.services.known import known_message
 from covey.services.notices import report_unposted
 from covey.services.posting import let_next, record
@@ -36,6 +37,7 @@ POSTED: Final = "posted"
 """Why a delivery of a channel is handled."""
 
 OVER: Final = "its delivery is over"
+DAMAGED: Final = "its message is damaged in the store"
 """Why a post was dropped."""
 
 
@@ -69,6 +71,9 @@ class Posts:
             for post in await self._ready(tx, channel, limit):
                 if await self._is_over(tx, post, act.now):
                     await self._end(act, post, post_moved(post, PostMove.DROP)._replace(error=OVER), PostMove.DROP)
+                    continue
+                if await is_damaged(tx, post.message_id):
+                    await self._end(act, post, post_moved(post, PostMove.DROP)._replace(error=DAMAGED), PostMove.DROP)
                     continue
                 mine = taken(post, lock, act.now + POST_LEASE)
                 await tx.posts.put(mine)
@@ -163,7 +168,7 @@ class Posts:
             found = await tx.posts.find(channel, state, limit)
             if not found and (agent is None or not agent.card.channel):
                 raise ChannelUnknown(channel)
-            return [Outgoing(post, await known_message(tx, post.message_id)) for post in found]
+            return [Outgoing(p, await message_or_notice(tx, p.message_id, p.created_at)) for p in found]
 
         return await self._store.read(operation, is_long=True)
 

@@ -42,6 +42,8 @@ def is_live(session: Session, liveness: Liveness, now: datetime) -> bool:
     if session.kind is SessionKind.CLIENT:
         return process is not None
     has_server = server is not None and liveness.is_held(server)
+    if session.is_foreign:
+        return lease_holds(session, now)
     if session.kind is SessionKind.LEASED:
         return lease_holds(session, now) and (has_server or server is None)
     return has_server or (process is not None and lease_holds(session, now))
@@ -61,6 +63,8 @@ async def live_sessions(act: Act, agent: AgentName, liveness: Liveness) -> Seque
 
 def why_dead(session: Session) -> str:
     """Return the reason for which a session that is not live has ended."""
+    if session.is_foreign:
+        return "it has said nothing for a while"
     return "its heartbeat stopped" if session.kind is SessionKind.LEASED else "its process is gone"
 
 

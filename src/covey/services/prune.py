@@ -13,7 +13,7 @@ from covey.core.identity import Identity
 from covey.core.ids import MessageId
 from covey.core.names import Scope
 from covey.core.pruning import ThreadState, fingerprint
-from covey.core.storm import lifted
+from covey.core.storm import REST, lifted
 from covey.ports.blobs import BlobUpkeep
 from covey.ports.checkup import Tell
 from covey.ports.clock import Clock
@@ -65,7 +65,7 @@ class Prune:
 
     async def prune(self, wanted: Wanted, actor: Identity, tell: Tell) -> Outcome:
         """Remove what is closed and old, then what nothing refers to any more: offers, causal trees that grow no
-        longer, words of the search, blobs, and pages of the disk."""
+        longer, flows that stand still, words of the search, blobs, and pages of the disk."""
         await self._upkeep.tend()
         bytes_before = await self._pages.size()
         found = await survey(self._store, wanted)
@@ -86,6 +86,8 @@ class Prune:
         removed = _sum(removed, await self._remove_offers(actor))
         await self._store.commit(lambda tx: _let_go_of_stopped(tx, wanted.before), is_long=True)
         while await self._store.commit(lambda tx: tx.trees.forget(wanted.before, EVENTS), is_long=True):
+            tell(removed.messages, found.messages)
+        while await self._store.commit(lambda tx: tx.flows.forget(self._clock.now() - REST, EVENTS), is_long=True):
             tell(removed.messages, found.messages)
         await self._search.forget()
         blobs = await self._remove_blobs()

@@ -9,16 +9,17 @@ from covey.core.address import Address, AddressKind
 from covey.core.card import Agent, Card
 from covey.core.errors import RecipientUnknown, SessionUnknown
 from covey.core.event import Action
+from covey.core.identity import Identity
 from covey.core.ids import SessionId
-from covey.core.names import OPERATOR, SPACE, AgentName
-from covey.core.routing import Recipient, WhenOffline, stand_in
+from covey.core.names import OPERATOR, AgentName, is_reserved
+from covey.core.routing import Recipient, WhenOffline, others_of_own_agent, stand_in
 from covey.core.session import Session
 from covey.core.session_key import SessionKey, parse_session_key
 from covey.core.similar import closest
 from covey.ports.presence import Liveness
 from covey.services.act import Act, journal
 from covey.services.policies import CLOSED_ROSTER, is_on
-from covey.services.presence import live_sessions
+from covey.services.presence import is_live, live_sessions
 from covey.services.steady import Found, SteadyLiveness
 
 
@@ -42,20 +43,26 @@ class SendPolicy(NamedTuple):
     waits: float | None = None
     """How many seconds the sender waits for what comes of it and does nothing else; None leaves it to who waits, and 0
     says that the sender answers others meanwhile."""
+    takes: float = 0.0
+    """How many seconds the sender waits for the answer, busy or not: it is kept from the readers of its inbox."""
+    takes_questions: bool = False
+    """So is a question back."""
     spawns: bool = False
     """It is the first prompt of a child, which counts as one in its causal tree."""
+    supersedes: bool = False
+    """It replaces earlier unread ones of its scope and subject also where subjects are categories."""
     finishes: bool = False
     """It brings to an end what its sender has in hand, which a pause does not keep it from."""
 
 
 class Unregistered(NamedTuple):
-    """A session id that nobody has registered yet."""
+    """A session id that nobody has registered yet, or of a foreign program that was not heard of lately."""
 
     session_id: SessionId
 
 
 async def recipients(
-    act: Act, to: Sequence[Address], sender: AgentName, policy: SendPolicy, liveness: SteadyLiveness
+    act: Act, to: Sequence[Address], sender: Identity, policy: SendPolicy, liveness: SteadyLiveness
 ) -> Sequence[Recipient | Unregistered]:
     """Return whom the addresses mean, each agent once. An unknown one is RecipientUnknown or SessionUnknown."""
     if len(to) == 1:
@@ -82,7 +89,7 @@ def _age(session: Session) -> tuple[datetime, SessionId]:
 
 
 async def _resolve(
-    act: Act, address: Address, sender: AgentName, policy: SendPolicy, liveness: SteadyLiveness
+    act: Act, address: Address, sender: Identity, policy: SendPolicy, liveness: SteadyLiveness
 ) -> Sequence[Recipient | Unregistered]:
     if address.kind is AddressKind.AGENT:
         return (await _by_name(act, AgentName(address.value), policy, liveness),)
@@ -116,7 +123,7 @@ async def _newcomer(act: Act, name: AgentName, policy: SendPolicy) -> Agent:
     if name == OPERATOR:
         return await introduce(act, name)
     is_closed = await is_on(act.tx, CLOSED_ROSTER)
-    if policy.when_unknown is WhenUnknown.REFUSE or is_closed or name == SPACE:
+    if policy.when_unknown is WhenUnknown.REFUSE or is_closed or is_reserved(name):
         raise RecipientUnknown(name, closest(name, {OPERATOR, *[known.name for known in await act.tx.agents.all()]}))
     return await introduce(act, name)
 
@@ -129,12 +136,15 @@ async def introduce(act: Act, name: AgentName) -> Agent:
     return agent
 
 
-async def _everyone(act: Act, sender: AgentName, liveness: Liveness) -> Sequence[Recipient]:
-    names = dict.fromkeys(s.agent for s in await act.tx.sessions.current() if s.agent != sender)
+async def _everyone(act: Act, sender: Identity, liveness: Liveness) -> Sequence[Recipient]:
+    """Return all who are there but the sender. Children of its own agent are participants of their own."""
+    names = dict.fromkeys(s.agent for s in await act.tx.sessions.current())
     found: list[Recipient] = []
     for name in names:
         agent = await act.tx.agents.get(name)
         live = await live_sessions(act, name, liveness)
+        if name == sender.agent:
+            live = others_of_own_agent(live, sender.session)
         if agent is not None and live:
             found.append(Recipient(name, agent.card, live, may_park=False))
     return found
@@ -153,7 +163,8 @@ async def _by_key(act: Act, key: SessionKey, policy: SendPolicy, liveness: Liven
 
 async def _by_id(act: Act, session_id: SessionId, policy: SendPolicy, liveness: Liveness) -> Recipient | Unregistered:
     session = await act.tx.sessions.get(session_id)
-    if session is None and policy.may_await_session:
+    is_gone = session is None or (session.is_on_wire and not is_live(session, liveness, act.now))
+    if is_gone and policy.may_await_session:
         return Unregistered(session_id)
     if session is None:
         raise SessionUnknown(session_id)

@@ -37,7 +37,14 @@ class Routes:
         alike that begins something, has one address, takes the place of no other, and is neither claimed nor waited
         for."""
         to, kind = message.to, message.kind
-        if message.root != message.id or len(to) != 1 or kind is Kind.TASK or policy.waits or supersedes(message):
+        if (
+            message.root != message.id
+            or len(to) != 1
+            or kind is Kind.TASK
+            or policy.waits
+            or policy.takes
+            or supersedes(message)
+        ):
             return None
         if moment != self._moment:
             self._moment = moment

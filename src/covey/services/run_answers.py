@@ -3,7 +3,7 @@
 from covey.core.draft import Draft, compose
 from covey.core.identity import Identity
 from covey.core.ids import ticket_id
-from covey.core.json import Json
+from covey.core.marks import Marks
 from covey.core.message import Kind, Message
 from covey.core.names import AgentName
 from covey.core.parts import DataPart, Part, TextPart
@@ -16,9 +16,6 @@ from covey.services.act import Act
 from covey.services.notices import Told, tell_of
 from covey.services.recipients import SendPolicy
 from covey.services.task_moves import Desk
-
-STATUS = "status"
-"""Where the metadata of an answer says how the child that gave it ended."""
 
 _IN_WORDS = {
     RunState.COMPLETED: "Done.",
@@ -37,14 +34,8 @@ async def answer_for(
     ticket = await act.tx.tickets.get(ticket_id(request.id, run.agent))
     if ticket is None or ticket.state is not TicketState.OPEN:
         return await act.tx.messages.get(ticket.answer) if ticket is not None and ticket.answer is not None else None
-    draft = Draft(
-        kind=Kind.RESPONSE,
-        to=(),
-        parts=parts_of(product),
-        in_reply_to=request.id,
-        metadata=_about(run, product),
-    )
-    return await _send(act, draft, request, desk, speaker)
+    draft = Draft(kind=Kind.RESPONSE, to=(), parts=parts_of(product), in_reply_to=request.id)
+    return await _send(act, draft, request, desk, speaker, result_marks(run, product))
 
 
 async def remark_on(act: Act, run: Run, message: Message, product: Product, desk: Desk, speaker: Identity) -> None:
@@ -52,10 +43,8 @@ async def remark_on(act: Act, run: Run, message: Message, product: Product, desk
     sender = await act.tx.agents.get(message.sender.agent)
     if sender is None or not sender.card.channel:
         return  # who told it something without asking expects nothing
-    draft = Draft(
-        kind=Kind.NOTIFY, to=(), parts=parts_of(product), in_reply_to=message.id, metadata=_about(run, product)
-    )
-    await _send(act, draft, message, desk, speaker)
+    draft = Draft(kind=Kind.NOTIFY, to=(), parts=parts_of(product), in_reply_to=message.id)
+    await _send(act, draft, message, desk, speaker, result_marks(run, product))
 
 
 async def show_in_thread(act: Act, run: Run, answer: Message, desk: Desk) -> None:
@@ -66,8 +55,8 @@ async def show_in_thread(act: Act, run: Run, answer: Message, desk: Desk) -> Non
     await tell_of(act, answer._replace(callback=run.thread), told, answer.sender, desk.ids, desk.liveness)
 
 
-async def _send(act: Act, draft: Draft, answered: Message, desk: Desk, speaker: Identity) -> Message:
-    message = compose(draft, speaker, desk.ids.message_id(act.now), act.now, answered)
+async def _send(act: Act, draft: Draft, answered: Message, desk: Desk, speaker: Identity, marks: Marks) -> Message:
+    message = compose(draft, speaker, desk.ids.message_id(act.now), act.now, answered)._replace(marks=marks)
     acceptance = Acceptance(desk.ids, desk.liveness)
     # It closes what it answers: nobody is there to put it away later.
     policy = SendPolicy(closes=True, finishes=True)
@@ -85,8 +74,6 @@ def parts_of(product: Product) -> tuple[Part, ...]:
     return parts or (TextPart(_IN_WORDS[product.state]),)
 
 
-def _about(run: Run, product: Product) -> dict[str, Json]:
-    about: dict[str, Json] = {STATUS: str(product.state), "run": run.id, "session": str(run.key)}
-    if product.reason:
-        about["reason"] = product.reason
-    return about
+def result_marks(run: Run, product: Product) -> Marks:
+    """Return the marks of what a child has made: its run, and how it ended."""
+    return Marks(run=run.id, status=str(product.state), reason=product.reason or None)

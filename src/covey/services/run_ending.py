@@ -8,8 +8,10 @@ from covey.core.draft import Draft, compose
 from covey.core.event import Action
 from covey.core.identity import THE_SPACE, Grade, Identity
 from covey.core.ids import MessageId, delivery_id, parked_inbox
+from covey.core.marks import Marks
 from covey.core.message import Kind, Message
 from covey.core.parts import DataPart, TextPart
+from covey.core.render_hidden import unbroken
 from covey.core.routing import stand_in
 from covey.core.run import ENDING_MOVE, Run, RunMode, RunState
 from covey.core.ticket import TicketMove, TicketState
@@ -78,7 +80,9 @@ async def _tell_lost(act: Act, run: Run, desk: Desk) -> MessageId | None:
     request = await act.tx.messages.get(run.request)
     if request is None:
         return await _tell_of_broken_spawn(act, run, reason, desk)
-    text = f"The child {run.key} is lost: {reason}. Nothing of it runs any more, and its task was not finished."
+    text = (
+        f"The child {run.key} is lost: {unbroken(reason)}. Nothing of it runs any more, and its task was not finished."
+    )
     product = Product(RunState.LOST, text, reason=reason)
     answer = await answer_for(act, run, request, product, desk, Identity(run.agent, run.session, Grade.SPACE))
     await close_answered(act, run)
@@ -91,20 +95,21 @@ async def _tell_lost(act: Act, run: Run, desk: Desk) -> MessageId | None:
 
 async def _tell_of_end(act: Act, run: Run, request: Message, product: Product, desk: Desk) -> MessageId:
     """Tell the parent of a child that stayed that it is there no more."""
-    text = f"The child {run.key} has ended: {product.reason or ENDS[product.state]}."
+    text = f"The child {run.key} has ended: {unbroken(product.reason or ENDS[product.state])}."
     told = Told(run.parent_agent, run.parent, (TextPart(text), DataPart({"status": str(product.state), "run": run.id})))
     return (await tell_of(act, request, told, THE_SPACE, desk.ids, desk.liveness)).id
 
 
 async def _tell_of_broken_spawn(act: Act, run: Run, reason: str, desk: Desk) -> MessageId:
-    text = f"The start of a child of {run.agent} was broken off ({reason}). Nothing of it runs, and it did nothing."
+    why = unbroken(reason)
+    text = f"The start of a child of {run.agent} was broken off ({why}). Nothing of it runs, and it did nothing."
     draft = Draft(
         kind=Kind.NOTIFY,
         to=(Address(AddressKind.AGENT, run.parent_agent),),
         parts=(TextPart(text),),
-        metadata={"status": str(run.state), "run": run.id, "session": str(run.key)},
     )
-    notice = compose(draft, THE_SPACE, desk.ids.message_id(act.now), act.now)
+    marks = Marks(run=run.id, status=str(run.state), reason=reason)
+    notice = compose(draft, THE_SPACE, desk.ids.message_id(act.now), act.now)._replace(marks=marks)
     live = await live_sessions(act, run.parent_agent, desk.liveness)
     parent = next((session for session in live if session.id == run.parent), stand_in(live))
     delivery = Delivery(

@@ -40,6 +40,11 @@ class Ports(Protocol):
         """The wire to programs that know only the subjects of inboxes; None where the engine has none."""
         ...
 
+    @property
+    def shared_archive(self) -> "ports.SharedArchive | None":
+        """The archive that programs of others move files into; None where there is none."""
+        ...
+
     async def close(self) -> None:
         """Let go of every adapter, in the order in which they depend on each other."""
         ...
@@ -103,7 +108,7 @@ class Services:
     def asks(self):
         from covey.services.asks import Asks
 
-        return Asks(self._ports.store, self.clock, self.mail, self.waiting, self.waits, self.lately)
+        return Asks(self._ports.store, self.clock, self._ports.ids, self.mail, self.waiting, self.waits, self.lately)
 
     @late
     def attachments(self):
@@ -150,7 +155,7 @@ class Services:
     def dialogue(self):
         from covey.services.dialogue import Dialogue
 
-        return Dialogue(self._ports.store, self.clock)
+        return Dialogue(self._ports.store, self.clock, self._ports.shared_archive)
 
     @late
     def directory(self):
@@ -174,7 +179,7 @@ class Services:
     def history(self):
         from covey.services.history import History
 
-        return History(self._ports.store, self._ports.search)
+        return History(self._ports.store, self.clock, self._ports.search)
 
     @late
     def identities(self):
@@ -188,6 +193,12 @@ class Services:
 
         self._check_whole("import into the space")
         return Imports(self._ports.store, self._ports.blobs, self.clock, self._ports.liveness)
+
+    @late
+    def inbox_limits(self):
+        from covey.services.room import InboxLimits
+
+        return InboxLimits(self._ports.store, self.clock, self._desk)
 
     @late
     def launching(self) -> "ports.Launching | None":
@@ -221,6 +232,12 @@ class Services:
         from covey.services.offers import Offers
 
         return Offers(self._ports.store, self.clock, self._desk, self.upkeep, self.lately)
+
+    @late
+    def reading(self):
+        from covey.services.reading import Reading
+
+        return Reading(self._ports.store, self.clock, self._desk, self.upkeep)
 
     @late
     def lately(self):
@@ -326,7 +343,20 @@ class Services:
         return Waiting(self._ports.wakeups, self.clock, self.upkeep.tend, self._recheck)
 
     @late
+    def onlooking(self):
+        """Waiting for those who only look: it does no upkeep, and so changes nothing."""
+        from covey.services.waiting import Waiting
+
+        return Waiting(self._ports.wakeups, self.clock, None, self._recheck)
+
+    @late
     def waits(self):
         from covey.services.waits import Waits
 
         return Waits(self._ports.store, self.clock, self._ports.liveness)
+
+    @late
+    def work(self):
+        from covey.services.work import Work
+
+        return Work(self._ports.store, self.mail)

@@ -21,13 +21,16 @@ from datetime import datetime
 from typing import NamedTuple
 
 from covey.core.address import Address, AddressKind
+from covey.core.attention_body import body_of
 from covey.core.card import Card
 from covey.core.delivery import WAITING, DeliveryState, Move
 from covey.core.draft import Draft, compose
 from covey.core.errors import CoveyError, Invalid, NoParent, TreeExhausted
+from covey.core.extent import whole
 from covey.core.identity import Grade, Identity
 from covey.core.ids import OfferId
 from covey.core.limits import MAX_LEASE
+from covey.core.marks import Marks
 from covey.core.message import Callback, Kind, Message
 from covey.core.offer import Presentation
 from covey.core.parts import FilePart
@@ -46,7 +49,7 @@ from covey.services.act import Act, shift, shift_ticket
 from covey.services.attachments import Attachments
 from covey.services.directory import Directory, JoinRequest, Minted
 from covey.services.known import known_agent, known_message, own_session
-from covey.services.offers import make_offer
+from covey.services.offers import Part, make_offer
 from covey.services.pauses import check_not_paused
 from covey.services.presence import end_session, live_sessions
 from covey.services.recipients import SendPolicy
@@ -192,11 +195,11 @@ class Stages:
             expects_reply=True,
             relaying=self._wish.relaying,
             callback=run.thread,
-            metadata={"run": run.id, "task": self._wish.task},
         )
         relayed = None if self._wish.relaying is None else await known_message(act.tx, self._wish.relaying)
         led_by = None if self._wish.led_by is None else await act.tx.messages.get(self._wish.led_by)
-        self._request = request = compose(draft, self._asker, run.request, act.now, None, relayed, led_by)
+        composed = compose(draft, self._asker, run.request, act.now, None, relayed, led_by)
+        self._request = request = composed._replace(marks=Marks(run=run.id, brief=self._wish.task))
         acceptance = Acceptance(self._tools.desk.ids, self._tools.desk.liveness)
         asking = act._replace(actor=self._asker)
         receipt = await acceptance.accept(asking, request, encode(request), SendPolicy(spawns=True), None, [])
@@ -227,7 +230,8 @@ class Stages:
         given = [copy for copy in copies if copy.session == run.session and copy.state is DeliveryState.QUEUED]
         if session is not None and given:
             child = act._replace(actor=Identity(run.agent, run.session, Grade.SESSION))
-            await make_offer(child, self._offer, session, given, "first prompt", Presentation.ONCE, MAX_LEASE)
+            parts = [Part(copy, whole(len(body_of(await known_message(act.tx, run.request))))) for copy in given]
+            await make_offer(child, self._offer, session, parts, "first prompt", Presentation.ONCE, MAX_LEASE)
         return await shift_run(act, run, RunMove.REGISTER)
 
     async def hooks(self, run: Run) -> None:
@@ -318,12 +322,12 @@ class Stages:
         return Parent(run.parent_agent, key, agent.card if agent else Card(), self._actor.is_operator)
 
     async def _alive(self, act: Act, run: Run, limit: int) -> int:
-        """Return how many children the parent has. Where that is the limit, those whose process was killed a moment ago
-        are found first."""
-        alive = await act.tx.runs.alive(run.parent, run.parent_agent)
+        """Return how many children the parent's agent has, over all its sessions. At the limit, children whose process
+        was killed a moment ago are found first."""
+        alive = await act.tx.runs.alive(run.parent_agent)
         if alive < limit:
             return alive
         others = await act.tx.runs.find(RunFilter(parent_agent=run.parent_agent, has_ended=False), alive)
         for agent in {other.agent for other in others}:
             await live_sessions(act, agent, self._tools.desk.liveness)
-        return await act.tx.runs.alive(run.parent, run.parent_agent)
+        return await act.tx.runs.alive(run.parent_agent)

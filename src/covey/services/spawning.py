@@ -17,6 +17,7 @@ from covey.core.errors import (
     RunUnknown,
     TreeExhausted,
     Unavailable,
+    WaitCircle,
 )
 from covey.core.event import Action
 from covey.core.identity import Identity
@@ -26,7 +27,7 @@ from covey.core.limits import RUN_PACE
 from covey.core.message import Callback, Message
 from covey.core.outcome import settled_outcome
 from covey.core.parts import DataPart, FilePart
-from covey.core.run import Run, RunId, RunState, run_topic
+from covey.core.run import Run, RunId, RunState, run_topic, status_of
 from covey.core.spawn_rules import check_mode, check_time_limit
 from covey.ports.clock import Clock
 from covey.ports.launching import Launching
@@ -35,9 +36,8 @@ from covey.ports.store import Store, Transaction
 from covey.services.act import Act, journal
 from covey.services.asks import KNOWN_AFTER, Asks
 from covey.services.attachments import Attachments
-from covey.services.directory import Directory
+from covey.services.directory import Directory, check_label_is_free
 from covey.services.known import known_message
-from covey.services.run_answers import STATUS
 from covey.services.spawn_request import SpawnRequest
 from covey.services.spawn_stages import Stages, Tools
 from covey.services.spawn_steps import Walk
@@ -149,15 +149,21 @@ class Spawning:
 
             return await self._store.read(operation)
 
-        if timeout > KNOWN_AFTER and not answers_meanwhile and await look() is None:
-            await self._waits.begin(run.ticket, actor, timeout)
+        begins = timeout > 0 and await look() is None
         topics = [message_topic(run.request), run_topic(run.id)]
         try:
+            if begins:
+                blocks = timeout > KNOWN_AFTER and not answers_meanwhile
+                await self._waits.begin(run.ticket, actor, timeout, blocks=blocks)
             found = await self._waiting.until(topics, look, timeout, RUN_PACE)
+            if found is None and timeout > 0:
+                await self._waits.end(run.ticket, actor)
+            return None if found is None else await self._result_of(found, actor)
+        except WaitCircle:
+            raise  # no wait has begun
         except BaseException as error:
             await give_up(self._waits, run.ticket, actor, error)
             raise
-        return None if found is None else await self._result_of(found, actor)
 
     async def stop(self, run_id: RunId, actor: Identity, why: str = "", timeout: float = STOP_SECONDS) -> Run:
         """Have a child stopped, wherever it runs: its program is told to terminate, then killed. Return the run as it
@@ -204,6 +210,8 @@ class Spawning:
         are not the holder's to give away either."""
         if self._holder is None:
             return wish
+        holder, label = self._holder, wish.label
+        await self._own.read(lambda tx: check_label_is_free(tx, label, holder))
         if isinstance(wish.thread, Callback):
             raise BeyondToken(self._holder.agent, "bind a conversation of people")
         relayed, led_by = wish.relaying, wish.led_by
@@ -217,11 +225,9 @@ class Spawning:
         answer = None if ticket is None else (await self._asks.resume(ticket.id, actor, 0)).answer
         if answer is None:
             return RunResult(run, run.state, run.reason or "")
-        status = answer.metadata.get(STATUS)
-        known = status if isinstance(status, str) and status in set(RunState) else RunState.COMPLETED
         return RunResult(
             run,
-            RunState(known),
+            status_of(answer),
             answer.text,
             next((part.data for part in answer.parts if isinstance(part, DataPart)), None),
             tuple(part for part in answer.parts if isinstance(part, FilePart)),

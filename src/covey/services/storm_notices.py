@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from covey.core.errors import CoveyError
+from covey.core.errors import CoveyError, EchoStorm
 from covey.core.identity import THE_SPACE
 from covey.core.message import Message
 from covey.core.names import OPERATOR, AgentName
@@ -12,21 +12,28 @@ from covey.services.notices import Told, tell_of
 from covey.services.recipients import introduce
 from covey.services.task_moves import Desk
 
-NOTHING_TO_ANSWER = "There is nothing to answer: go on with your own work. Something new is still delivered."
+NOTHING_TO_ANSWER = "There is nothing to answer: go on with your own work."
+NEWS_PASSES = "Something new is still delivered."
 
 
 async def tell_stopped(
-    act: Act, refused: Message, recipients: Sequence[AgentName], error: CoveyError, desk: Desk
+    act: Act,
+    refused: Message,
+    recipients: Sequence[AgentName],
+    error: CoveyError,
+    desk: Desk,
+    about: Message | None = None,
 ) -> None:
-    """Tell each agent once that a message was not taken, and why. It is told of the message that led to it: the one
-    that was refused is nowhere."""
-    about = await act.tx.messages.get(refused.cause or refused.root)
+    """Tell each agent once that a message was not taken, and why. The notice is about the message that led to it,
+    because one that was refused is not stored, or about another one that is."""
+    about = about or await act.tx.messages.get(refused.cause or refused.root)
     if about is None:  # it was pruned meanwhile; the sender has its refusal, and the journal tells it
         return
     data = DataPart({"storm": error.code, **error.details})
     told: dict[AgentName, str] = {}
+    then = f"{NOTHING_TO_ANSWER} {NEWS_PASSES}" if isinstance(error, EchoStorm) else NOTHING_TO_ANSWER
     for agent in (refused.sender.agent, *recipients):
-        told[agent] = f"Covey stopped this exchange: {error.message}. {NOTHING_TO_ANSWER}"
+        told[agent] = f"Covey stopped this exchange: {error.message}. {then}"
     told[OPERATOR] = f"A storm was stopped: {error.message}."
     for agent, text in told.items():
         known = await act.tx.agents.get(agent) or await introduce(act, agent)

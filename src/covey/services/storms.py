@@ -11,10 +11,12 @@ from covey.core.event import Action
 from covey.core.identity import Identity
 from covey.core.ids import MessageId
 from covey.core.message import Message
+from covey.core.stop import Stop
 from covey.core.storm import STORM_LIMITS, Limit, Limits, Tree, encode_limits, is_near, lifted, parse_limit
 from covey.ports.clock import Clock
 from covey.ports.store import Store, Transaction
 from covey.services.act import Act, journal
+from covey.services.flows import lift_stop, stops_at
 from covey.services.known import known_message
 from covey.services.weighing import limits_of
 
@@ -52,21 +54,30 @@ class Storms:
 
         return await self._store.commit(operation)
 
-    async def lift(self, message_id: MessageId, actor: Identity) -> Tree:
-        """Let the tree of a message go on: everything is counted anew, and no talk of it is stopped."""
+    async def lift(self, message_id: MessageId, actor: Identity) -> Tree | Stop:
+        """Let an exchange go on that was stopped after a message, or the progress of a task; else the tree of the
+        message. Everything is counted anew."""
         check_operator(actor, "lift what was stopped")
 
-        async def operation(tx: Transaction) -> Tree:
+        async def operation(tx: Transaction) -> Tree | Stop:
+            act = Act(tx, actor, self._clock.now())
+            for stop in await stops_at(tx, act.now):
+                if stop.id == message_id:
+                    await lift_stop(act, stop)
+                    return stop
             found = await tx.trees.get(message_id) or await tx.trees.get((await known_message(tx, message_id)).root)
             if found is None:  # it has led to nothing yet
                 raise MessageUnknown(message_id)
-            act = Act(tx, actor, self._clock.now())
             tree = lifted(found, act.now)
             await tx.trees.put(tree)
             await journal(act, Action.STORM_LIFTED, message_id=tree.root, tree=tree.root, messages=found.messages)
             return tree
 
         return await self._store.commit(operation)
+
+    async def exchanges(self) -> Sequence[Stop]:
+        """Return the exchanges and the tasks whose progress is stopped now, the oldest first."""
+        return await self._store.read(lambda tx: stops_at(tx, self._clock.now()))
 
     async def stopped(self) -> Sequence[Tree]:
         """Return the trees that are stopped, the one that grew last first."""

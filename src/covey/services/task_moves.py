@@ -8,7 +8,8 @@ from covey.core.identity import THE_SPACE
 from covey.core.ids import MessageId, inbox_topic, message_topic, parked_inbox
 from covey.core.message import Message, TaskRef
 from covey.core.parts import Part, TextPart
-from covey.core.task import CANCELLED, DEADLINE, Task, TaskMove, task_moved
+from covey.core.render_hidden import unbroken
+from covey.core.task import CANCELLED, DEADLINE, MESSAGE_EXPIRED, Task, TaskMove, task_moved
 from covey.ports.clock import Ids
 from covey.ports.presence import Liveness
 from covey.services.act import Act, journal, shift
@@ -71,9 +72,13 @@ async def _finish(act: Act, task: Task, after: Task, message: Message, is_by_wor
         if copy.state in WAITING:
             await shift(act, copy, Move.SETTLE, f"the task is {after.state}")
     if not is_by_worker and task.is_held:
-        text = f"Stop working on task {task.id}: it is {after.state} ({after.reason})."
+        text = f"Stop working on task {task.id}: it is {after.state} ({unbroken(after.reason or after.state)})."
         told = Told(task.agent, task.claimed_by, (TextPart(text),), TaskRef(task.id, after.state))
         await tell_of(act, message, told, THE_SPACE, desk.ids, desk.liveness)
+    if task.progress is not None:
+        from covey.services.task_progress import forget_progress  # here because most tasks tell none
+
+        await forget_progress(act, task)
     act.tx.ring(inbox_topic(parked_inbox(task.agent)))
 
 
@@ -87,7 +92,7 @@ async def _outdate_progress(act: Act, task: Task, newer: Message) -> None:
 
 def _in_words(task: Task, move: TaskMove) -> str:
     if task.reason:
-        return f"Your task to {task.agent} is {task.state}: {task.reason}"
+        return f"Your task to {task.agent} is {task.state}: {unbroken(task.reason)}"
     return f"Your task to {task.agent} is {task.state}." if move is not TaskMove.PROGRESS else "Still working."
 
 
@@ -114,7 +119,7 @@ async def expire_task(act: Act, task_id: MessageId, desk: Desk) -> None:
     """Fail a task whose message expired before anybody took it."""
     task = await act.tx.tasks.get(task_id)
     if task is not None and not task.is_finished:
-        await shift_task(act, task, TaskMove.LAPSE, desk, reason="its message expired before anybody took it")
+        await shift_task(act, task, TaskMove.LAPSE, desk, reason=MESSAGE_EXPIRED)
 
 
 async def _tell_abandoned(act: Act, task: Task, desk: Desk) -> None:

@@ -8,6 +8,7 @@ from covey.core.routing import Recipient, Refusal, RefusalCode
 from covey.core.task import Task, TaskState
 from covey.ports.store import Transaction
 from covey.services.act import Act
+from covey.services.quota import taken_places, waiting_tasks
 
 
 async def task_refusal(act: Act, recipient: Recipient) -> Refusal | None:
@@ -17,8 +18,8 @@ async def task_refusal(act: Act, recipient: Recipient) -> Refusal | None:
         return Refusal(RefusalCode.OVER_QUOTA, f"{recipient.agent} takes no tasks (its quota is 0)")
     if recipient.card.overflow is TaskOverflow.QUEUE:
         return None
-    held = await act.tx.tasks.places(recipient.agent)
-    taken = held + len(await act.tx.tasks.pending(recipient.agent, quota))
+    held = await taken_places(act.tx, recipient.agent, quota, act.now)
+    taken = held + await waiting_tasks(act.tx, recipient.agent, quota, act.now)
     if taken < quota:
         return None
     return Refusal(RefusalCode.OVER_QUOTA, f"{recipient.agent} has {taken} of {quota} tasks and queues none")

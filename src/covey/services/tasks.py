@@ -11,12 +11,13 @@ from covey.core.event import Event
 from covey.core.identity import Identity
 from covey.core.ids import MessageId, message_topic
 from covey.core.message import Kind, Message
-from covey.core.task import Task, TaskMove, task_at
+from covey.core.task import Task, TaskMove
 from covey.ports.clock import Clock
 from covey.ports.journal import EventFilter
 from covey.ports.store import Store, Transaction
 from covey.ports.tasks import TaskFilter
 from covey.services.act import Act, shift
+from covey.services.by_now import task_by_now
 from covey.services.known import check_not_pruned, known_message
 from covey.services.mail import Mail
 from covey.services.recipients import SendPolicy
@@ -48,7 +49,7 @@ class Tasks:
             raise Invalid("kind", str(draft.kind), "what is delegated is a task")
         if draft.deadline is not None and draft.deadline <= self._clock.now():
             raise Invalid("deadline", draft.deadline.isoformat(), "it has passed already")
-        receipt, message = await self._mail.post(draft, actor, policy)
+        receipt, message, _ = await self._mail.post(draft, actor, policy)
         if draft.id is not None or message.cause is not None:
             return await self.view(receipt.message_id)
         return TaskView(new_task(message, receipt.deliveries[0]), message)
@@ -58,7 +59,7 @@ class Tasks:
 
         async def operation(tx: Transaction) -> Task:
             act = Act(tx, actor, self._clock.now())
-            task = await known_task(tx, task_id)
+            task = await known_task(tx.visible, task_id)
             check_sender(actor, "cancel", await known_message(tx, task_id))
             cancelled = await cancel_task(act, task_id, self._desk, reason)
             if cancelled is None:
@@ -131,7 +132,8 @@ class Tasks:
         return await self._waiting.until([message_topic(task_id)], look, timeout) or ()
 
     async def _view(self, tx: Transaction, task: Task) -> TaskView:
-        return TaskView(task_at(task, self._clock.now()), await known_message(tx, task.id))
+        message = await known_message(tx, task.id)
+        return TaskView(await task_by_now(tx, task, message, self._clock.now()), message)
 
 
 async def known_task(tx: Transaction, task_id: MessageId) -> Task:

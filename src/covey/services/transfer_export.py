@@ -12,6 +12,7 @@ from covey.core.private import is_private
 from covey.ports.blobs import Blobs
 from covey.ports.clock import Clock
 from covey.ports.views import Placed, View, Views
+from covey.services.policies import OF_THE_STORE
 from covey.services.transfer_progress import is_progress
 from covey.version import __version__
 
@@ -73,6 +74,8 @@ class Export:
         for agent in await view.agents():
             yield agent
         for setting in await view.settings():
+            if setting.name in OF_THE_STORE:
+                continue
             if not is_progress(setting.name) and (self._with_private or not is_private(setting.name)):
                 yield setting
         for token in await view.tokens() if self._with_tokens else ():

@@ -9,7 +9,8 @@ from covey.core.errors import OrphanInbox
 from covey.core.ids import MessageId, parked_inbox
 from covey.core.names import AgentName
 from covey.ports.store import Transaction
-from covey.services.known import known_agent, known_message
+from covey.services.damaged import message_or_notice
+from covey.services.known import known_agent
 from covey.services.looking import Item
 from covey.services.policies import CLOSED_ROSTER, is_on
 
@@ -21,7 +22,7 @@ async def unarchived(tx: Transaction, agent: AgentName, now: datetime) -> Sequen
     if await tx.agents.get(agent) is None:
         await _check_unknown(tx, agent, len(found))
     by_seq = sorted(found.values(), key=_seq)
-    return [Item(d, await known_message(tx, d.message_id), state_at(d, now)) for d in by_seq]
+    return [Item(d, await message_or_notice(tx, d.message_id, d.updated_at), state_at(d, now)) for d in by_seq]
 
 
 async def numbered(tx: Transaction, agent: AgentName, number: int, now: datetime) -> Delivery | None:

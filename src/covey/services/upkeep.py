@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable
 from typing import Final, NamedTuple
 
-from covey.core.delivery import WAITING, Delivery, DeliveryState, Move, state_at
+from covey.core.delivery import TIME_PASSED, WAITING, Delivery, DeliveryState, Move, state_at
 from covey.core.identity import THE_SPACE
 from covey.core.ids import InboxId, ticket_id
 from covey.core.message import Kind
@@ -135,7 +135,7 @@ class Upkeep:
             await lapse(mending, delivery)
             delivery = await act.tx.deliveries.get(delivery.id) or delivery
         if state is DeliveryState.EXPIRED:
-            delivery = await shift(mending, delivery, Move.EXPIRE, "its time had passed")
+            delivery = await shift(mending, delivery, Move.EXPIRE, TIME_PASSED)
             if delivery.kind is Kind.TASK:
                 await expire_task(mending, delivery.message_id, Desk(self._ids, self._liveness))
             await self._report_expiry(mending, delivery)

@@ -21,12 +21,13 @@ class Waiting:
         self,
         wakeups: Wakeups,
         clock: Clock,
-        tend: Callable[[], Awaitable[object]],
+        tend: Callable[[], Awaitable[object]] | None,
         recheck: float = RECHECK_SECONDS,
     ) -> None:
         self._wakeups = wakeups
         self._clock = clock
         self._tend = tend
+        """Writes down what time has done; None for those who only look, and change nothing."""
         self._recheck = recheck
 
     async def until(
@@ -78,7 +79,8 @@ class Waiting:
             if left <= 0:
                 return None
             if not await bell.wait(min(left, pauses[0])):
-                await self._tend()
+                if self._tend is not None:
+                    await self._tend()
                 pauses = pauses[1:] or pauses
             found = await look()
         return found

@@ -1,47 +1,54 @@
 """Waits: who does nothing until another has answered or finished, and the wait that would close a circle.
 
-Only what blocks counts as a wait: an ask, for as long as its asker waits for the answer; a task, where its delegator
-said that it waits. An agent with a live session that does not wait can still answer, so no circle goes through it; but
-the result of a child is for its own session to give.
+Only a wait that blocks can close a circle: an ask, for as long as its asker does nothing else; a task, where its
+delegator said that it waits. Every ask is written down, because its answer is kept from the readers of the inbox. An
+agent with a live session that does not wait can still answer, so no circle goes through it; but the result of a child
+is for its own session to give.
 """
 
 from collections.abc import Sequence
 from contextlib import suppress
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from covey.core.address import AddressKind
 from covey.core.errors import CoveyError, WaitCircle
 from covey.core.identity import Identity
-from covey.core.ids import MessageId, SessionId, TicketId, ticket_message
+from covey.core.ids import MessageId, SessionId, TicketId, inbox_topic, session_inbox, ticket_message
 from covey.core.message import Kind, Message
 from covey.core.names import AgentName
 from covey.core.task import Task, task_at
 from covey.core.ticket import Ticket, TicketState
-from covey.core.waits import LONGEST_WAIT, Awaited, Edge, Wait, Walk
+from covey.core.waits import Awaited, Edge, Wait, Walk, end_of_wait
 from covey.ports.clock import Clock
 from covey.ports.presence import Liveness
 from covey.ports.store import Store, Transaction
 from covey.ports.tasks import TaskFilter
 from covey.services.act import Act
 from covey.services.presence import is_live
+from covey.services.recipients import SendPolicy
 
 MOST_TASKS = 10_000
 
 
-async def begin_wait(act: Act, message: Message, tickets: Sequence[Ticket], seconds: float, liveness: Liveness) -> None:
+async def begin_wait(
+    act: Act, message: Message, tickets: Sequence[Ticket], policy: SendPolicy, liveness: Liveness
+) -> None:
     """Write down that the sender of a question or a task waits for what comes of it. One that would close a circle is
     WaitCircle: it is in the commit that accepts the message, so that of two only one can pass."""
     graph = Graph(act.tx, liveness, act.now, message.thread)
-    sender = message.sender
-    if sender.is_operator:  # a person answers, whatever a command of theirs waits for
-        return
-    if message.kind is Kind.TASK:
+    sender, blocked = message.sender, policy.waits or 0.0
+    # A person answers, whatever a command of theirs waits for.
+    blocks = blocked > 0 and not sender.is_operator
+    if message.kind is Kind.TASK and blocks:
         task = await act.tx.tasks.get(message.id)
         if task is not None and not task.is_finished:
-            await graph.begin(sender, task.id, await graph.of_task(sender.agent, task, None), seconds)
+            wait = graph.wait(sender, task.id, blocked)
+            await graph.begin(wait, await graph.of_task(sender.agent, task, None))
     for ticket in tickets:
         if ticket.state is TicketState.OPEN and ticket.trouble is None:
-            await graph.begin(sender, ticket.id, [_edge(ticket, None)], seconds)
+            wait = graph.wait(sender, ticket.id, max(blocked, policy.takes))
+            wait = wait._replace(blocks=blocks, takes_questions=policy.takes_questions)
+            await graph.begin(wait, [_edge(ticket, None)])
 
 
 class Graph:
@@ -53,23 +60,29 @@ class Graph:
         self._now = now
         self._thread = thread
 
-    async def begin(self, asker: Identity, what: Awaited, first: Sequence[Edge], seconds: float) -> None:
+    def wait(self, asker: Identity, what: Awaited, seconds: float) -> Wait:
+        """Return a wait that begins now."""
+        return Wait(asker.agent, what, asker.session, self._now, end_of_wait(self._now, seconds))
+
+    async def begin(self, wait: Wait, first: Sequence[Edge]) -> None:
         """Let somebody wait, unless that would close a circle."""
-        mine = await self._tx.waits.of(asker.agent)
-        until = self._now + timedelta(seconds=min(max(seconds, 0.0), LONGEST_WAIT))
-        wait = Wait(asker.agent, what, asker.session, self._now, until)
-        is_free = await self._is_free(asker.agent, (wait, *mine))
-        due = await self._due(asker.session) if is_free and asker.session is not None else None
-        if not is_free or due is not None:
-            circle = await self._circle(asker.agent, first, due)
-            if circle:
-                raise WaitCircle([edge.waiter for edge in circle], [str(edge) for edge in circle[1:]])
-        if not is_free and any(edge.awaited == asker.agent for edge in first):
-            await self._check_own(asker, mine)
+        mine = await self._tx.waits.of(wait.asker)
+        if wait.blocks:
+            await self._check(wait, first, mine)
         for old in mine:
-            if old.until <= self._now:
+            if not old.takes_at(self._now):
                 await self._tx.waits.remove(old.asker, old.what)
         await self._tx.waits.put(wait)
+
+    async def _check(self, wait: Wait, first: Sequence[Edge], mine: Sequence[Wait]) -> None:
+        is_free = await self._is_free(wait.asker, (wait, *mine))
+        due = await self._due(wait.session) if is_free and wait.session is not None else None
+        if not is_free or due is not None:
+            circle = await self._circle(wait.asker, first, due)
+            if circle:
+                raise WaitCircle([edge.waiter for edge in circle], [str(edge) for edge in circle[1:]])
+        if not is_free and any(edge.awaited == wait.asker for edge in first):
+            await self._check_own(wait, mine)
 
     async def _circle(self, asker: AgentName, first: Sequence[Edge], due: TicketId | None) -> Sequence[Edge]:
         """Return the circle that a wait would close. With `due` other sessions of the asker can do whatever else others
@@ -93,17 +106,16 @@ class Graph:
         session = SessionId(request.to[0].value)
         return session if await self._due(session) == edge.what else None
 
-    async def _check_own(self, asker: Identity, mine: Sequence[Wait]) -> None:
+    async def _check_own(self, about_to: Wait, mine: Sequence[Wait]) -> None:
         """Raise WaitCircle where a session is about to wait for its own agent, all whose other sessions wait for it
         too: a parent and a child of the same agent, for one."""
-        theirs = [wait for wait in mine if wait.session != asker.session and await self.holds(wait)]
-        edges = {
-            wait.session: edge for wait in theirs for edge in await self.of_wait(wait) if edge.awaited == asker.agent
-        }
-        sessions = await self._tx.sessions.of_agent(asker.agent)
-        others = [s.id for s in sessions if s.id != asker.session and is_live(s, self._liveness, self._now)]
+        agent, session = about_to.asker, about_to.session
+        theirs = [wait for wait in mine if wait.session != session and await self.holds(wait)]
+        edges = {wait.session: edge for wait in theirs for edge in await self.of_wait(wait) if edge.awaited == agent}
+        sessions = await self._tx.sessions.of_agent(agent)
+        others = [s.id for s in sessions if s.id != session and is_live(s, self._liveness, self._now)]
         if edges and all(other in edges for other in others):
-            raise WaitCircle([asker.agent], [str(edge) for edge in edges.values()])
+            raise WaitCircle([agent], [str(edge) for edge in edges.values()])
 
     async def _of_agent(self, agent: AgentName, came_by: Edge) -> Sequence[Edge]:
         """Return for whom an agent waits; nobody, where one of its sessions can still answer. The result of a child is
@@ -140,6 +152,10 @@ class Graph:
         return edges
 
     async def holds(self, wait: Wait) -> bool:
+        """Tell whether somebody still waits and does nothing else."""
+        return wait.blocks and await self.is_there(wait)
+
+    async def is_there(self, wait: Wait) -> bool:
         """Tell whether somebody still waits: the time has not run out, and the session is there."""
         if wait.until <= self._now:
             return False
@@ -147,7 +163,7 @@ class Graph:
         return wait.session is None or (session is not None and is_live(session, self._liveness, self._now))
 
     async def _is_free(self, agent: AgentName, waits: Sequence[Wait]) -> bool:
-        waiting = {wait.session for wait in waits if wait.until > self._now}
+        waiting = {wait.session for wait in waits if wait.blocks and wait.until > self._now}
         sessions = await self._tx.sessions.of_agent(agent)
         return any(s.id not in waiting and is_live(s, self._liveness, self._now) for s in sessions)
 
@@ -162,23 +178,43 @@ class Waits:
         self._clock = clock
         self._liveness = liveness
 
-    async def begin(self, ticket_id: TicketId, actor: Identity, seconds: float) -> None:
+    async def begin(
+        self,
+        ticket_id: TicketId,
+        actor: Identity,
+        seconds: float,
+        *,
+        blocks: bool = True,
+        takes_questions: bool = False,
+    ) -> None:
         """Write down that somebody waits on for the answer to an earlier question; WaitCircle where that would close a
-        circle."""
-        if actor.is_operator:  # as for those who ask
-            return
+        circle. One that does not block closes none."""
 
         async def operation(tx: Transaction) -> None:
             ticket = await tx.tickets.get(ticket_id)
             if ticket is not None and ticket.state is TicketState.OPEN and ticket.asker == actor.agent:
                 graph = Graph(tx, self._liveness, self._clock.now(), ticket.thread)
-                await graph.begin(actor, ticket.id, [_edge(ticket, None)], seconds)
+                wait = graph.wait(actor, ticket.id, seconds)
+                wait = wait._replace(blocks=blocks and not actor.is_operator, takes_questions=takes_questions)
+                await graph.begin(wait, [_edge(ticket, None)])
 
         await self._store.commit(operation)
 
     async def end(self, what: Awaited, actor: Identity) -> None:
-        """Write down that somebody does not wait any more. Light: a power cut ends waits as well."""
-        await self._store.commit(lambda tx: tx.waits.remove(actor.agent, what), is_light=True)
+        """Write down that somebody does not wait any more: an answer that has come meanwhile is for the inbox. Light: a
+        power cut ends waits as well."""
+
+        await self._store.commit(lambda tx: _end(tx, what, actor), is_light=True)
+
+    async def end_all(self, question: MessageId, actor: Identity) -> None:
+        """Write down that nobody waits for the answers to a question any more. Light, as `end` is."""
+
+        async def operation(tx: Transaction) -> None:
+            for wait in await tx.waits.of(actor.agent):
+                if "@" in wait.what and ticket_message(TicketId(wait.what)) == question:
+                    await _end(tx, wait.what, actor)
+
+        await self._store.commit(operation, is_light=True)
 
     async def graph(self) -> Sequence[Edge]:
         """Return who needs whom: who waits, and besides who is owed an answer or a task without waiting for it. The
@@ -200,6 +236,12 @@ class Waits:
             return sorted(known, key=lambda edge: (edge.since, edge.what))
 
         return await self._store.read(operation, is_long=True)
+
+
+async def _end(tx: Transaction, what: Awaited, actor: Identity) -> None:
+    await tx.waits.remove(actor.agent, what)
+    if actor.session is not None:
+        tx.ring(inbox_topic(session_inbox(actor.session)))
 
 
 async def give_up(waits: Waits, what: Awaited, actor: Identity, error: BaseException) -> None:

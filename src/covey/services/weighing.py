@@ -28,9 +28,10 @@ from covey.core.storm import (
     new_tree,
     parse_limits,
 )
-from covey.core.ticket import Ticket, TicketState
+from covey.core.ticket import Ticket
 from covey.ports.store import Transaction
 from covey.services.act import Act, journal
+from covey.services.answers import pays
 from covey.services.storm_notices import tell_stopped
 from covey.services.task_moves import Desk
 
@@ -57,8 +58,7 @@ class Weighed(NamedTuple):
     @property
     def is_due(self) -> bool:
         """Whether somebody waits for it: it answers an open question."""
-        is_response = self.message.kind is Kind.RESPONSE
-        return is_response and any(debt.state is TicketState.OPEN and debt.asker in self.agents for debt in self.debts)
+        return pays(self.message, self.debts, self.agents)
 
     @property
     def is_to_people(self) -> bool:

@@ -63,6 +63,7 @@ class CountingTransaction:
         self.tasks = counting(transaction.tasks)
         self.runs = counting(transaction.runs)
         self.trees = counting(transaction.trees)
+        self.flows = counting(transaction.flows)
         self.waits = counting(transaction.waits)
         self.posts = counting(transaction.posts)
         self.bindings = counting(transaction.bindings)
@@ -70,6 +71,10 @@ class CountingTransaction:
         self.holdings = transaction.holdings
         self.pruned = counting(transaction.pruned)
         self._transaction = transaction
+
+    @property
+    def visible(self) -> "CountingTransaction":
+        return self
 
     @property
     def moment(self) -> int:

@@ -9,6 +9,7 @@ from covey.ports.store import Transaction
 from covey.testing.records import (
     a_binding,
     a_delivery,
+    a_flow,
     a_message,
     a_post,
     a_run,
@@ -41,6 +42,7 @@ async def write_everything(transaction: Transaction) -> None:
     await transaction.tasks.put(a_task())
     await transaction.runs.put(a_run())
     await transaction.trees.put(a_tree())
+    await transaction.flows.put(a_flow())
     await transaction.waits.put(a_wait())
     await transaction.posts.put(a_post())
     await transaction.bindings.put(a_binding())
@@ -62,6 +64,7 @@ async def read_everything(transaction: Transaction) -> Sequence[object]:
         await transaction.tasks.get(a_task().id),
         await transaction.runs.get(a_run().id),
         await transaction.trees.get(a_tree().root),
+        await transaction.flows.get(a_flow().source, a_flow().target),
         *await transaction.waits.of(a_wait().asker),
         await transaction.posts.get(a_post().id),
         await transaction.bindings.get(a_binding().channel, a_binding().conversation),
@@ -70,5 +73,5 @@ async def read_everything(transaction: Transaction) -> Sequence[object]:
     return tuple(record for record in found if record is not None)
 
 
-EVERYTHING = 16
+EVERYTHING = 17
 """How many records `read_everything` returns where all of it is there."""

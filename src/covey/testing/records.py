@@ -11,6 +11,8 @@ from covey.core.binding import Binding
 from covey.core.card import Agent, Card
 from covey.core.delivery import Delivery, DeliveryState
 from covey.core.event import Action, Event
+from covey.core.extent import Extent
+from covey.core.flow import Flow, Party
 from covey.core.identity import Grade, Identity
 from covey.core.ids import (
     InboxId,
@@ -168,6 +170,7 @@ def an_offer(n: int = 1, *, session: int = 1, offered_at: datetime = START, ende
         lease_until=offered_at + timedelta(minutes=10),
         ended_at=ended_at,
         end_reason="confirmed" if ended_at else None,
+        extents=(Extent(0, 7223, 52_903),),
     )
 
 
@@ -309,6 +312,11 @@ def a_binding(conversation: str = "c-1", *, channel: str = "ops", to: str = "bob
 def a_tree(n: int = 1, *, grew_at: datetime = START) -> Tree:
     """Return what the `n`-th message has led to: as many messages, in one chain."""
     return Tree(a_message_id(n), START, grew_at, messages=n + 1, depth=n)
+
+
+def a_flow(*, source: str = "alice", to: str = "bob") -> Flow:
+    """Return the flow from alice to bob, with one sample."""
+    return Flow(Party(source), Party(to), START, (1,), 1)
 
 
 def a_wait(n: int = 1, *, asker: str = "alice") -> Wait:

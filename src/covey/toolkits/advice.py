@@ -39,6 +39,11 @@ ADVICE: Final[Mapping[str, str]] = {
     "store-corrupt": _PERSON,
     "store-newer": _PERSON,
     "store-closed": _PERSON,
+    "store-missing": _PERSON,
+    "store-unconfirmed": f"It may have been kept or lost. {_PERSON}",
+    "store-stopped": _PERSON,
+    "record-damaged": _PERSON,
+    "message-damaged": "Leave it, and tell its sender or the person you work for.",
 }
 """By the code of the error; the others advise well enough themselves."""
 

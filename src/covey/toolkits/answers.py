@@ -1,13 +1,15 @@
-"""Answers that every toolkit gives: data as its JSON, and an error as a model reads it."""
+"""Answers that every toolkit gives: data as its JSON, an error as a model reads it; all of it rendered."""
 
 from typing import Final
 
 from covey.core.compact import to_json
 from covey.core.errors import CoveyError
 from covey.core.json import Json, JsonObject
+from covey.core.render_data import harmless_object
+from covey.core.render_escape import contained
 from covey.toolkits.advice import advice
 from covey.toolkits.tool import Answer
-from covey.toolkits.wording import clipped
+from covey.toolkits.wording import clipped, said
 
 LONGEST: Final = 600
 """So many characters of what was wrong are told: it may hold all that the model has sent."""
@@ -15,18 +17,25 @@ LONGEST: Final = 600
 
 def as_json(data: JsonObject, *, is_error: bool = False) -> Answer:
     """Return data for a model that was promised JSON."""
-    return Answer(to_json(data), data, is_error)
+    shown = harmless_object(data)
+    return Answer(to_json(shown), shown, is_error)
+
+
+def rendered(answer: Answer) -> Answer:
+    """Return an answer as it may reach a model, whatever a tool put into it: every text of its data is harmless, and
+    its text hides nothing and has no tags. Every call ends here. A tool renders only the lines of others itself."""
+    return answer._replace(text=contained(answer.text), data=harmless_object(answer.data))
 
 
 def refused(error: CoveyError, hint: str | None = None) -> Answer:
     """Return an error as an answer: what was wrong, and what to do. `hint` takes the place of the usual advice."""
-    told = clipped(error.message, LONGEST)
+    told = said(error.message, LONGEST)
     stop = "" if told.endswith((".", "?", "!")) else "."
     what_to_do = advice(error) if hint is None else hint
     details = {name: _short(value) for name, value in error.details.items()}
     return Answer(
         f"{told}{stop} {what_to_do}".rstrip(),
-        {"error": {"code": error.code, "message": told, "details": details, "advice": what_to_do}},
+        {"error": {"code": error.code, "message": told, "details": harmless_object(details), "advice": what_to_do}},
         is_error=True,
     )
 

@@ -1,7 +1,7 @@
 """Calling a tool: whatever a model sends, it gets an answer that it can act on."""
 
 from covey.core.errors import CoveyError, NotFound, NumberUnknown, RecipientUnknown
-from covey.toolkits.answers import refused
+from covey.toolkits.answers import refused, rendered
 from covey.toolkits.arguments import checked
 from covey.toolkits.references import listed_numbers, numbers_of
 from covey.toolkits.tool import Answer, Caller, Tool
@@ -11,7 +11,9 @@ from covey.toolkits.wording import listed
 async def call(tool: Tool, caller: Caller, sent: object) -> Answer:
     """Carry a call out. What is wrong with it is an answer, never an exception."""
     try:
-        return await tool.run(caller, checked(tool, sent))
+        if caller.capacity is not None:
+            await caller.services.inbox_limits.hold(caller.identity, caller.capacity)
+        return rendered(await tool.run(caller, checked(tool, sent)))
     except RecipientUnknown as error:
         return refused(error, await _whom_else(caller))
     except NumberUnknown as error:

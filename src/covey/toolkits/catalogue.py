@@ -1,6 +1,6 @@
 """The catalogue of toolkits: found by name, and merged. Reading it imports none of them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from importlib import import_module
 from typing import Final, cast
 
@@ -47,7 +47,7 @@ def merged(toolkits: Sequence[Toolkit]) -> Toolkit:
         name=",".join(kit.name for kit in toolkits),
         about="; ".join(kit.about for kit in toolkits),
         instructions="\n".join(kit.instructions for kit in toolkits),
-        tools=tuple(tool for kit in toolkits for tool in kit.tools),
+        tools=tuple(_tools(toolkits, keeps=keeps)),
         presentation=Presentation.UNTIL_HANDLED if keeps else Presentation.ONCE,
         capacity=first.capacity if len({kit.capacity for kit in toolkits}) == 1 else None,
         ways=first.ways._replace(
@@ -55,6 +55,19 @@ def merged(toolkits: Sequence[Toolkit]) -> Toolkit:
             worker=next((kit.ways.worker for kit in toolkits if kit.ways.worker), ""),
         ),
     )
+
+
+def _tools(toolkits: Sequence[Toolkit], *, keeps: bool) -> Iterator[Tool]:
+    """Go through the tools of several toolkits. One that many have is there once: as the toolkit has it whose way of
+    showing mail is that of all."""
+    wanted = Presentation.UNTIL_HANDLED if keeps else Presentation.ONCE
+    shared = {tool.name: tool for kit in toolkits if kit.presentation is wanted for tool in kit.tools}
+    seen: set[str] = set()
+    for kit in toolkits:
+        for tool in kit.tools:
+            if tool.name not in seen:
+                yield shared[tool.name] if tool.is_shared else tool
+            seen.add(tool.name)
 
 
 def tool_named(kit: Toolkit, name: object) -> Tool:
@@ -78,7 +91,7 @@ def _check_names(toolkits: Sequence[Toolkit]) -> None:
     homes: dict[str, str] = {}
     for kit in toolkits:
         for tool in kit.tools:
-            if tool.name in homes:
+            if tool.name in homes and not tool.is_shared:
                 both = f"{homes[tool.name]} and {kit.name}"
                 raise Invalid("toolkits", ",".join(k.name for k in toolkits), f"{both} both have {tool.name}: use one")
             homes[tool.name] = kit.name

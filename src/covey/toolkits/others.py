@@ -1,10 +1,51 @@
-"""The other agents: whom a model can write to by name."""
+"""The other agents: whom a model can write to by name, and how many of them a list shows."""
 
-from covey.core.errors import Invalid, RecipientUnknown
-from covey.core.names import AgentName
+from collections.abc import Callable, Iterable, Sequence
+from typing import Final, NamedTuple
+
+from covey.core.address import Address, AddressKind
+from covey.core.compact import to_json
+from covey.core.errors import Invalid, RecipientUnknown, SessionUnknown
+from covey.core.json import JsonObject
+from covey.core.names import AgentName, parse_label
+from covey.core.session import Session
+from covey.core.session_key import parse_session_key
 from covey.core.similar import closest
+from covey.services.directory import AgentView
 from covey.toolkits.tool import Caller
 from covey.toolkits.wording import clipped
+
+MANY_AGENTS: Final = 50
+LIST_CHARS: Final = 12_000
+"""So many agents, and so many characters of JSON, stand in a list that a model is shown. The others are counted."""
+
+
+class Listed(NamedTuple):
+    """The entries of a list of agents, and how many agents it leaves out."""
+
+    entries: Sequence[JsonObject]
+    more: int
+
+    def document(self, name: str) -> JsonObject:
+        """Return the list under a name, with a note if agents are left out."""
+        if not self.more:
+            return {name: self.entries}
+        note = f"{self.more:,} more agents are not listed; each is reached by its exact name"
+        return {name: self.entries, "note": note}
+
+
+def listed_agents(views: Iterable[AgentView], describe: Callable[[AgentView], JsonObject]) -> Listed:
+    """Return the agents that a list shows: those that are there first, each group in its order."""
+    ordered = sorted(views, key=lambda view: not view.sessions)
+    entries: list[JsonObject] = []
+    room = LIST_CHARS
+    for view in ordered[:MANY_AGENTS]:
+        entry = describe(view)
+        room -= len(to_json(entry))
+        if room < 0 and entries:
+            break
+        entries.append(entry)
+    return Listed(entries, len(ordered) - len(entries))
 
 
 async def other_agent(caller: Caller, written: str, what: str) -> AgentName:
@@ -14,6 +55,35 @@ async def other_agent(caller: Caller, written: str, what: str) -> AgentName:
     if name == caller.identity.agent:
         raise Invalid(what, name, "that is you; name another agent")
     return await check_known(caller, name)
+
+
+async def other_party(caller: Caller, written: str, what: str) -> Address:
+    """Return where a name leads that a model was shown: another agent, or a child by its label or session key. A child
+    writes to its parent's agent by name, also where that is its own."""
+    name = written.strip()
+    directory = caller.services.directory
+    if name == caller.identity.agent:
+        live = (await directory.agent(caller.identity.agent)).sessions
+        if not any(session.key.is_main for session in live) or _is_main(live, caller):
+            raise Invalid(what, name, "that is you; name another agent")
+        return Address(AddressKind.AGENT, name)
+    if name in await directory.names():
+        return Address(AddressKind.AGENT, name)
+    try:
+        session = await (
+            directory.keyed(parse_session_key(name)) if ":" in name else directory.labelled(parse_label(name))
+        )
+    except (Invalid, SessionUnknown, RecipientUnknown):
+        return Address(AddressKind.AGENT, await check_known(caller, name))
+    if session.id == caller.identity.session:
+        raise Invalid(what, name, "that is you; name another agent")
+    return Address(AddressKind.SESSION, session.id)
+
+
+def _is_main(live: Sequence[Session], caller: Caller) -> bool:
+    """Tell whether the caller speaks for its agent: from a main session, or from none."""
+    own = next((session for session in live if session.id == caller.identity.session), None)
+    return own is None or own.key.is_main
 
 
 async def check_known(caller: Caller, name: str) -> AgentName:

@@ -6,7 +6,7 @@ from covey.core.delivery import Delivery
 from covey.core.json import Json, JsonObject
 from covey.core.names import AgentName
 from covey.core.receipt import Receipt
-from covey.toolkits.wording import listed
+from covey.toolkits.wording import listed, said
 
 
 def outcome_lines(receipt: Receipt) -> Iterator[str]:
@@ -25,7 +25,7 @@ def failures(receipt: Receipt) -> Iterator[str]:
     """Go through those who did not get it, one line each."""
     for copy in receipt.refused:
         code, reason = refusal_of(copy)
-        yield f"{copy.agent} did not get it: {reason} ({code})."
+        yield f"{copy.agent} did not get it: {said(reason)} ({said(code)})."
 
 
 def outcome_data(receipt: Receipt) -> JsonObject:

@@ -1,7 +1,7 @@
 """Tools as the providers want them described: JSON Schema inside each one's envelope."""
 
 from collections.abc import Callable, Mapping
-from typing import Final
+from typing import Final, cast
 
 from covey.core.compact import to_json
 from covey.core.errors import Invalid
@@ -71,9 +71,9 @@ FORMATS: Final[Mapping[str, Callable[[Tool], Mapping[str, Json]]]] = {
 
 def schemas(toolkit: Toolkit, form: str = DEFAULT_FORMAT) -> list[Mapping[str, Json]]:
     """Return all tools in a format, as they go into a request."""
-    describe = FORMATS.get(form)
+    describe = FORMATS.get(form) if isinstance(cast(object, form), str) else None
     if describe is None:
-        near = closest(form, FORMATS)
+        near = closest(str(form), FORMATS)
         raise Invalid("format", form, f"use {' or '.join(near or FORMATS)}")
     return [describe(tool) for tool in toolkit.tools]
 

@@ -59,6 +59,8 @@ class Caller(NamedTuple):
 
     services: Services
     identity: Identity
+    capacity: Capacity | None = None
+    """The limit that its toolkit gives to the inbox of its session; None leaves it as it is."""
 
 
 Arguments = Mapping[str, Json]
@@ -73,6 +75,8 @@ class Tool(NamedTuple):
     run: Run
     is_read_only: bool = False
     """It changes nothing that others could notice, so that a client need not ask before it is called."""
+    is_shared: bool = False
+    """Several toolkits have it; where they are given together, it is there once."""
     has_own_gates: bool = False
     """`run` says itself what is missing, because the order of its checks was agreed on elsewhere."""
 

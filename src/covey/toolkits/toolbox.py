@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Literal, TypedDict
 
+from covey.core.capacity import Capacity
 from covey.core.errors import Invalid
 from covey.core.json import Json
 from covey.toolkits.answers import refused
@@ -23,6 +24,7 @@ class ShowingOptions(TypedDict):
     decide: str
     task: str
     worker: str
+    capacity: Capacity | None
 
 
 class Toolbox:
@@ -30,7 +32,7 @@ class Toolbox:
 
     def __init__(self, toolkit: Toolkit, caller: Caller) -> None:
         self.toolkit = toolkit
-        self.caller = caller
+        self.caller = caller._replace(capacity=toolkit.capacity)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -54,6 +56,7 @@ class Toolbox:
             "decide": ways.decide,
             "task": ways.task,
             "worker": ways.worker,
+            "capacity": self.toolkit.capacity,
         }
 
     def schemas(self, form: str = DEFAULT_FORMAT) -> list[Mapping[str, Json]]:

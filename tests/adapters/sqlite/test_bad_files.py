@@ -8,6 +8,7 @@ import apsw
 import pytest
 
 from covey.adapters.sqlite.access import on_one_cursor
+from covey.adapters.sqlite.blank import make_blank
 from covey.adapters.sqlite.group import GroupCommit
 from covey.adapters.sqlite.integrity import integrity_check
 from covey.adapters.sqlite.store import SqliteStore
@@ -61,11 +62,29 @@ def test_a_database_of_another_program_is_refused(tmp_path: Path) -> None:
     assert path.read_bytes() == before
 
 
-def test_an_empty_file_becomes_a_store(tmp_path: Path) -> None:
+@pytest.mark.parametrize("way", [SqliteStore, GroupCommit])
+def test_an_empty_file_is_said_to_be_empty_and_is_left_as_it_is(
+    tmp_path: Path, way: type[SqliteStore | GroupCommit]
+) -> None:
     path = tmp_path / "covey.db"
     path.touch()
-    make_store(path)
-    assert names_in(path) == ["bob"]
+    with pytest.raises(StoreCorrupt, match="0 bytes") as caught:
+        way(path)
+    assert "covey init" in caught.value.message
+    assert path.stat().st_size == 0
+
+
+def test_a_new_store_is_never_an_empty_file(tmp_path: Path) -> None:
+    make_blank(str(tmp_path / "covey.db"))
+    assert (tmp_path / "covey.db").stat().st_size > 0
+    assert [file.name for file in tmp_path.iterdir()] == ["covey.db"]
+    assert names_in(tmp_path / "covey.db") == []
+
+
+def test_a_file_that_was_made_meanwhile_is_left_as_it_is(tmp_path: Path) -> None:
+    make_store(tmp_path / "covey.db")
+    make_blank(str(tmp_path / "covey.db"))
+    assert names_in(tmp_path / "covey.db") == ["bob"]
 
 
 def test_a_damaged_store_is_said_to_be_damaged(tmp_path: Path) -> None:

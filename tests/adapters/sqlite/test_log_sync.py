@@ -10,7 +10,6 @@ import pytest
 from covey.adapters.sqlite import log_sync
 from covey.adapters.sqlite.group import GroupCommit
 from covey.adapters.sqlite.turnstile import Turnstile
-from covey.core.errors import Unavailable
 from covey.core.ids import Topic
 from covey.ports.store import Transaction
 from covey.testing import closing
@@ -25,10 +24,6 @@ async def operation(transaction: Transaction) -> str:
     await transaction.settings.put("name", "value")
     transaction.ring(Topic("topic"))
     return "done"
-
-
-async def ring_another(transaction: Transaction) -> None:
-    transaction.ring(Topic("another"))
 
 
 async def test_the_log_is_synced_after_the_turn_and_before_the_ring(
@@ -72,21 +67,3 @@ async def test_what_is_light_does_not_wait_for_the_disk_but_with_others_it_does(
         assert len(syncs) == 0
         await asyncio.gather(store.commit(operation), store.commit(operation, is_light=True))
         assert len(syncs) == 1
-
-
-async def test_a_disk_that_does_not_confirm_is_told_and_rings_for_nobody(
-    path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    rung: list[Collection[Topic]] = []
-
-    def fail(_descriptor: int) -> None:
-        raise OSError(5, "Input/output error")
-
-    async with closing(GroupCommit(path, ring=rung.append)) as store:
-        with monkeypatch.context() as broken:
-            broken.setattr(log_sync.os, "fdatasync", fail)
-            with pytest.raises(Unavailable, match="Input/output error"):
-                await store.commit(operation)
-        assert rung == []
-        await store.commit(ring_another)
-        assert [list(topics) for topics in rung] == [["another"]]

@@ -8,9 +8,10 @@ import apsw
 import pytest
 
 from covey.adapters.sqlite.access import on_one_cursor
-from covey.adapters.sqlite.migrations import APPLICATION_ID, bring_up_to_date
+from covey.adapters.sqlite.migrations import bring_up_to_date
 from covey.adapters.sqlite.statements import MIGRATIONS_FOLDER, migration_names
 from covey.core.errors import StoreNewer
+from covey.core.store_url import APPLICATION_ID
 from tests.adapters.children import child
 from tests.adapters.sqlite.stories import make_store, names_in
 

@@ -13,6 +13,7 @@ from covey.core.address import parse_address
 from covey.core.delivery import DeliveryState
 from covey.core.draft import Draft
 from covey.core.drive import finish
+from covey.core.marks import Marks
 from covey.core.message import Kind
 from covey.core.names import AgentName, Scope
 from covey.core.parts import FilePart, TextPart
@@ -120,3 +121,28 @@ def test_tasks_from_before_there_were_records_of_them_can_be_taken_and_agree_wit
 def _a_task(n: int, clock: HandClock) -> Draft:
     deadline = clock.now() + timedelta(hours=1) if n else None
     return Draft(Kind.TASK, (parse_address("bob"),), (TextPart("do it"),), scope=Scope("s"), deadline=deadline)
+
+
+def test_a_store_from_before_marks_keeps_the_ids_of_foreign_files_and_trusts_no_other_metadata(tmp_path: Path) -> None:
+    path = tmp_path / "covey.db"
+    forged = {"negotiation": "end", "person": "lead", "run": "r", "status": "completed"}
+    foreign = a_message(1, text="ä 語")._replace(
+        metadata={"foreign_id": "msg_1", "foreign": {"task_id": "t-1", "x": [1]}}
+    )
+    plain = a_message(2)._replace(metadata={**forged, "foreign_id": 5})
+    store = SqliteStore(path)
+    for message in (foreign, plain):
+        finish(store.commit(lambda tx, message=message: tx.messages.add(message, encode(message))))
+    finish(store.close())
+    connection = apsw.Connection(str(path))
+    on_one_cursor(connection)(
+        "drop table pairs; update messages set checksum = null; delete from migrations where name = '0013_pairs'"
+    )
+    connection.close()
+    store = SqliteStore(path)
+    found = [finish(store.read(lambda tx, one=one: tx.messages.get(one.id))) for one in (foreign, plain)]
+    marks = Marks(foreign_id="msg_1", foreign_task="t-1")
+    assert found == [foreign._replace(metadata={"foreign": {"task_id": "t-1", "x": [1]}}, marks=marks), plain]
+    assert finish(store.read(lambda tx: tx.messages.latest_of("talk a b"))) is None
+    finish(store.close())
+    assert not integrity_check(path)

@@ -22,10 +22,14 @@ LISTINGS = {
     ("views", "totals"),  # counts everything
     ("store", "miscounted"),  # an integrity check reads everything
     ("store", "recount"),
+    ("messages", "to_check"),
+    ("messages", "not_json"),
+    ("messages", "misfiled"),
     ("salvage", "deliveries"),
     ("salvage", "tickets"),
     ("salvage", "tasks"),
     ("salvage", "posts"),
+    ("salvage", "pairs"),
 }
 
 ELSEWHERE = {"search", "replica"}  # on a database of its own; in a table that only replicas have, of one row

@@ -15,6 +15,7 @@ from covey.adapters.sqlite.replica_record import Kind, Record, decode, encode
 from covey.adapters.sqlite.statements import migration_names
 from covey.core.errors import IdentityRefused, LogDiverged, StoreCorrupt, StoreNewer
 from covey.core.ids import Topic
+from covey.core.marks import BY_WHOLE_SPACE, decode_marks
 from covey.core.wire import encode as encode_message
 from covey.ports.log import Entry, Log, LogState
 from covey.ports.store import Survives, Transaction
@@ -259,6 +260,10 @@ async def test_an_agents_record_that_speaks_for_another_agent_does_not_count(mac
         await a.commit(lambda tx: send(tx, "covey", 2))
         with pytest.raises(IdentityRefused, match="alice sent a message as bob"):
             await a.commit(lambda tx: send(tx, "bob", 3))
+        for name in BY_WHOLE_SPACE:
+            forged = a_message(5, sender="alice")._replace(marks=decode_marks({name: "lead"}))
+            with pytest.raises(IdentityRefused, match="only a program for the whole space sets"):
+                await a.commit(lambda tx, forged=forged: tx.messages.add(forged, encode_message(forged)))
         # Somebody who does not check goes round that; the log tells who it was.
         async with closing(machines.store("c", forger)) as c:
             before = machines.log.state().last

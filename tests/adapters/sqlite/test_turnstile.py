@@ -2,7 +2,6 @@
 
 import os
 import time
-from collections import Counter
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -24,7 +23,7 @@ sys.stdin.readline()
 """
 
 WRITE = """
-import sys, time
+import sys
 from covey.core.drive import finish
 from covey.adapters.sqlite.store import SqliteStore
 from covey.ports.store import Transaction
@@ -35,12 +34,11 @@ async def note(transaction):
 store = SqliteStore(sys.argv[1])
 print("ready")
 sys.stdin.readline()
-end = time.monotonic() + 1
-done = 0
-while time.monotonic() < end:
+for _ in range(200):
     finish(store.commit(note))
-    done += 1
-print(done)
+print("written")
+while True:
+    finish(store.commit(note))
 """
 
 
@@ -108,9 +106,9 @@ def test_no_process_starves_where_others_write_without_pause(tmp_path: Path) -> 
             assert writer.line() == "ready"
         for writer in writers:
             writer.say("go")
-        shares = Counter({n: int(writer.line()) for n, writer in enumerate(writers)})
-    # Without the turnstile it is one to thousands. How alike they are is the scheduler's doing.
-    assert min(shares.values()) * 10 > max(shares.values()), shares
+        # The others go on while one still writes. Without the turnstile it would get one turn in thousands, and not
+        # come to its end within the limit. How alike their shares are is the scheduler's doing.
+        assert [writer.line() for writer in writers] == ["written"] * len(writers)
 
 
 def test_a_store_does_not_go_along_through_fork(tmp_path: Path) -> None:

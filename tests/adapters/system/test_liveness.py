@@ -443,3 +443,14 @@ def test_a_process_knows_whom_it_descends_from_through_a_shell_too(tmp_path: Pat
     here = SystemLiveness(str(tmp_path)).process(os.getpid())
     assert here is not None
     assert mine[:3] == tuple(here)
+
+
+def test_a_lock_whose_file_was_removed_is_taken_anew_by_the_next_who_holds(
+    folder: str, liveness: SystemLiveness
+) -> None:
+    lost = liveness.hold()
+    shutil.rmtree(f"{folder}/live")
+    held = liveness.hold()
+    assert held != lost
+    assert liveness.is_held(held)
+    assert not liveness.is_held(lost)

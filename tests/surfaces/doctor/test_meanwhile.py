@@ -2,7 +2,12 @@
 
 from contextlib import ExitStack
 
+from covey.core.drive import finish
+from covey.core.store_url import parse_store_url
+from covey.services.space import Services
+from covey.wiring import connect_inline
 from tests.adapters.children import child
+from tests.chaos.talkative import let_talk
 from tests.surfaces.doctor.patient import Patient
 
 WORK = """
@@ -32,6 +37,9 @@ asyncio.run(main())
 def test_work_under_way_is_no_finding(patient: Patient) -> None:
     for name in ("ann", "bob"):
         patient.send(to=name)
+    ports = connect_inline(parse_store_url(f"sqlite:{patient.store}"), ())
+    let_talk(Services(ports))  # how much the workers say depends on how long the doctor takes
+    finish(ports.close())
     with ExitStack() as stack:
         workers = [stack.enter_context(child(WORK, str(patient.store), name)) for name in ("ann", "bob", "ann")]
         assert [worker.line() for worker in workers] == ["working"] * 3

@@ -38,7 +38,7 @@ def spawned(services: Services) -> Run:
 def answers(patient: Patient, run: Run) -> list[str]:
     """Return with which status the critic was answered."""
     thread = patient.covey("thread", run.request, "--json").json
-    return [m["metadata"]["status"] for m in thread if m["kind"] == "response"]
+    return [m["marks"]["status"] for m in thread if m["kind"] == "response"]
 
 
 def test_a_space_with_children_is_healthy(patient: Patient, nursery: Services) -> None:
@@ -99,10 +99,21 @@ def test_a_wait_of_nobody_is_forgotten(patient: Patient, inside: Inside) -> None
     assert critic.session is not None
     now = "2026-01-01T00:00:00.000000+00:00"
     later = "2999-01-01T00:00:00.000000+00:00"
-    patient.sql("insert into waits values ('critic', 'a@coder', ?, ?, ?)", critic.session, now, later)
-    patient.sql("insert into waits values ('critic', 'b@coder', 'nobody', ?, ?)", now, now)
+    patient.sql(
+        "insert into waits (asker, what, session, since, until) values ('critic', 'a@coder', ?, ?, ?)",
+        critic.session,
+        now,
+        later,
+    )
+    patient.sql(
+        "insert into waits (asker, what, session, since, until) values ('critic', 'b@coder', 'nobody', ?, ?)", now, now
+    )
     assert patient.codes() == [], "one has its time still, the other had it"
-    patient.sql("insert into waits values ('critic', 'c@coder', 'nobody', ?, ?)", now, later)
+    patient.sql(
+        "insert into waits (asker, what, session, since, until) values ('critic', 'c@coder', 'nobody', ?, ?)",
+        now,
+        later,
+    )
     assert patient.codes() == ["wait-left"]
     assert patient.finding("wait-left")["items"] == ["critic for c@coder"]
     assert patient.mend().code == 0

@@ -83,7 +83,7 @@ def test_runs_trees_and_waits_are_saved(patient: Patient) -> None:
         " description, stage, is_told) values ('r-1', 's-1', 'agent:coder:main', 'coder', 'critic', 'm-1', 'run',"
         " 'command', 'running', '2026-01-01T00:00:00.000000+00:00', '', 'session', 1)"
     )
-    patient.sql("insert into waits values ('critic', 'a@coder', null, 'x', 'y')")
+    patient.sql("insert into waits (asker, what, session, since, until) values ('critic', 'a@coder', null, 'x', 'y')")
     root = patient.ask()
     assert patient.covey("reply", root, "because", "--from", "coder").code == 0
     tables = patient.covey("doctor", "--salvage", "saved.db", "--json").json["tables"]

@@ -13,6 +13,7 @@ import pytest
 
 from covey.adapters.sqlite.migrations import bring_up_to_date
 from covey.adapters.sqlite.statements import MIGRATIONS_FOLDER, migration_names
+from covey.surfaces.cli.exits import UNAVAILABLE
 from tests.surfaces.commands import LIMIT_S, Said
 from tests.surfaces.doctor.patient import Patient
 
@@ -40,7 +41,7 @@ def test_a_missing_store_is_not_made(bare: Patient) -> None:
     finding = bare.finding("store-missing")
     assert "covey init" in finding["advice"]
     assert finding["remedy"] is None
-    assert bare.mend().code == 1
+    assert bare.mend().code == UNAVAILABLE
     assert not list(bare.folder.iterdir())
     assert not (Path(os.environ["HOME"]) / ".covey").exists()
 
@@ -127,13 +128,25 @@ def test_an_older_store_is_brought_up_to_date(bare: Patient, tmp_path: Path) -> 
     assert bare.codes() == []
 
 
-def test_an_empty_file_is_set_up(bare: Patient) -> None:
+def test_an_empty_file_is_said_to_be_empty_and_is_left_alone(bare: Patient) -> None:
     bare.store.parent.mkdir(mode=0o700)
     bare.store.touch(mode=0o600)
-    assert bare.codes() == ["store-outdated"]
+    finding = bare.finding("store-empty")
+    assert "0 bytes" in finding["what"]
+    assert "covey init" in finding["advice"]
+    assert bare.mend().code == 1
     assert bare.store.stat().st_size == 0
-    assert bare.mend().code == 0
-    assert bare.codes() == []
+
+
+def test_a_record_that_was_altered_is_named_and_the_rest_is_examined(patient: Patient) -> None:
+    message_id = patient.send("the true words")
+    content = patient.store.read_bytes()
+    assert content.count(b"the true words") >= 1
+    patient.store.write_bytes(content.replace(b"the true words", b"the lies words"))
+    finding = patient.finding("records-damaged")
+    assert message_id in finding["items"][0]
+    assert "checksum" in finding["items"][0]
+    assert not finding["remedy"]
 
 
 def test_a_damaged_index_is_made_anew(patient: Patient) -> None:

@@ -164,7 +164,7 @@ def test_a_space_in_memory_has_only_records(bare: Patient) -> None:
 def test_as_a_process_it_does_the_same(tmp_path: Path, runtime: Path) -> None:
     folder = Folder(tmp_path)
     folder.environment["COVEY_RUNTIME_DIR"] = str(runtime)
-    assert folder.covey("doctor").code == 1
+    assert folder.covey("doctor").code == 4
     assert folder.covey("init").code == 0
     assert folder.covey("doctor").out.endswith("\nHealthy.\n")
     (tmp_path / ".covey" / "covey.db").chmod(0o666)

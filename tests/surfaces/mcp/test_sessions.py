@@ -13,6 +13,7 @@ from covey.adapters.system.clock import SystemClock
 from covey.adapters.system.files import RootedFiles
 from covey.adapters.system.ids import SystemIds
 from covey.adapters.system.liveness import SystemLiveness
+from covey.adapters.system.store_files import StoreFiles
 from covey.core.drive import finish
 from covey.core.limits import PRESENCE_LEASE
 from covey.services.adapters import Adapters
@@ -46,7 +47,7 @@ def presences_after_the_lease(folder: Folder) -> dict[str, str]:
         BlobFiles(place),
         SqliteSearch(path),
         SystemLiveness(place),
-        RootedFiles(()),
+        RootedFiles((), StoreFiles()),
         LaterClock(),
         SystemIds(),
     )

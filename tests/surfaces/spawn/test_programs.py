@@ -12,10 +12,12 @@ import pytest
 
 import covey
 from covey import Card, Member, Space
+from covey.adapters.system.ids import SystemIds
 from covey.core.channel import console
 from covey.core.errors import Invalid, ProgramNotExecutable, ProgramNotFound
 from covey.core.names import AgentName
-from covey.core.run import RunId, RunState
+from covey.core.run import RunId, RunState, status_of
+from covey.core.token import token_from
 from covey.ports.runs import RunFilter
 from covey.services.spawning import RunResult
 from covey.services.upkeep import Tended
@@ -201,7 +203,7 @@ async def test_children_end_when_the_space_is_closed(tmp_path: Path) -> None:
         assert (await space.services.runs.view(child.run_id)).run.state is RunState.STOPPED
         back = await space.join("lead")
         (told,) = await back.inbox.peek()
-        assert told.message.metadata["status"] == "stopped"
+        assert status_of(told.message) == "stopped"
     assert [*(tmp_path / ".covey" / "runs").iterdir()] == []
 
 
@@ -290,3 +292,33 @@ async def test_a_spawn_that_is_cancelled_leaves_nothing(tmp_path: Path) -> None:
                 pass
         assert [*(tmp_path / ".covey" / "runs").iterdir()] == []
         assert [view.name for view in await space.agents() if len(view.sessions) != 1] == []
+
+
+async def test_what_a_child_leaves_can_not_make_its_parent_hand_on_the_store_or_a_token(tmp_path: Path) -> None:
+    (tmp_path / "secret").write_text(token_from(SystemIds().secret()))
+    store = tmp_path / ".covey"
+    script = f"""
+        cd "$COVEY_FOLDER/output"
+        ln {store}/covey.db hard-ledger; ln {store}/covey.db-wal hard-log; ln -s {store}/covey.db soft
+        ln -s {store} folder; ln {tmp_path}/secret hard-secret; cat {tmp_path}/secret > copied
+        ln {store}/covey.db result.json
+        echo fine > report; echo done
+    """
+    async with opened(tmp_path) as space:
+        lead = await lead_in(space, script)
+        result = await result_of(await lead.spawn("Go", label="thief"))
+        assert [part.name for part in result.files] == ["report"]
+        for name in ("copied", "folder", "hard-ledger", "hard-log", "hard-secret", "soft"):
+            assert f"- {name} (" in result.text, name
+        await lead.send("lead", "the store is still locked as it should be, and takes mail")
+    assert (await sound(tmp_path)).startswith("ok")
+
+
+async def sound(folder: Path) -> str:
+    """Return what SQLite says of the store, in a process of its own."""
+    check = "import apsw, sys; print(apsw.Connection(sys.argv[1]).pragma('integrity_check'))"
+    done = await asyncio.create_subprocess_exec(
+        sys.executable, "-c", check, str(folder / ".covey" / "covey.db"), stdout=asyncio.subprocess.PIPE
+    )
+    said, _ = await done.communicate()
+    return said.decode()

@@ -1,13 +1,13 @@
 """Files that get their name when they are whole, and not before."""
 
 import errno
-import fcntl
 import os
 from collections.abc import Generator
 from contextlib import contextmanager
 from typing import IO, Final, NamedTuple
 
 from covey.core.errors import Invalid, StoreFull, StoreReadOnly, Unavailable, WouldOverwrite
+from covey.disk.file_lock import FileLock
 from covey.disk.syncing import sync, sync_folder
 
 UNFINISHED: Final = ".part"
@@ -73,18 +73,19 @@ def written(file: str) -> Generator[None]:
         raise Unavailable(f"{file} can't be written: {reason}", path=file) from error
 
 
-def _own(path: str) -> IO[bytes]:
-    """Return the file for oneself: two who write to one place would write over each other."""
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+@contextmanager
+def _own(path: str) -> Generator[IO[bytes]]:
+    """Give the file, locked: two processes that write to one place would write over each other."""
+    lock = FileLock(path)
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        if not _is_at(path, descriptor):
-            raise BlockingIOError  # it was another's, who has just finished it
-        os.ftruncate(descriptor, 0)
-    except BaseException:
-        os.close(descriptor)
-        raise
-    return os.fdopen(descriptor, "r+b")
+        if not lock.take_at_once() or not _is_at(path, lock.descriptor):
+            raise BlockingIOError  # another process writes it, or has just finished it
+        os.ftruncate(lock.descriptor, 0)
+        # An open file of its own, because a forked child closes the lock's.
+        with open(path, "r+b") as file:
+            yield file
+    finally:
+        lock.close()
 
 
 def _is_at(path: str, descriptor: int) -> bool:

@@ -5,15 +5,20 @@ A program for tar files shows and unpacks them. One that somebody has compressed
 
 import hashlib
 import json
+import lzma
 import os
 import tarfile
+import zlib
 from collections.abc import Generator, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from typing import IO, Any, Final, cast
 
 from covey.adapters.archive.files import final_file, written
+from covey.adapters.archive.unpacking import Unpacked
 from covey.core.errors import BackupUnusable, CoveyError
 from covey.core.times import format_instant, parse_instant
+from covey.core.wire import natural, read_json
+from covey.disk.private import private_new
 from covey.disk.syncing import sync
 from covey.ports.backup import Archive, Contents, NewArchive
 from covey.ports.checkup import Tell
@@ -23,6 +28,22 @@ CONTENTS: Final = "contents.json"
 RECORDS: Final = "covey.db"
 BLOBS: Final = "blobs/"
 END: Final = "end.json"
+
+MAX_BLOB: Final = 128 * 1024 * 1024
+"""No blob is larger."""
+
+_UNREADABLE: Final = (
+    tarfile.TarError,
+    OSError,
+    EOFError,
+    ValueError,
+    LookupError,
+    ArithmeticError,
+    RecursionError,
+    zlib.error,
+    lzma.LZMAError,
+)
+"""What tarfile and the decompressors raise on content that is damaged, or made to do harm."""
 
 _CHUNK: Final = 1024 * 1024
 _SMALL: Final = 1024 * 1024
@@ -46,15 +67,18 @@ class TarArchives:
     @contextmanager
     def open(self, file: str) -> Generator[Archive]:
         try:
-            tar = tarfile.open(file)  # noqa: SIM115 - closed below
+            content = Unpacked(file)
         except FileNotFoundError:
             raise BackupUnusable(file, "there is no such file") from None
-        except tarfile.TarError as error:
-            raise BackupUnusable(file, "it is not a tar file, or is cut short") from error
-        except (OSError, EOFError) as error:
-            raise BackupUnusable(file, str(error)) from error
-        with tar:
-            yield _Tar(tar, file)
+        except OSError as error:
+            raise BackupUnusable(file, error.strerror or str(error)) from error
+        with closing(content):
+            try:
+                tar = tarfile.TarFile(fileobj=cast(IO[bytes], content))
+            except _UNREADABLE as error:
+                raise BackupUnusable(file, "it is not a tar file, or is cut short") from error
+            with tar:
+                yield _Tar(tar, file)
 
 
 class _NewTar:
@@ -118,8 +142,8 @@ class _Tar:
             counts = cast(dict[str, Any], document["counts"])
             self.contents = Contents(
                 parse_instant(document["made_at"]),
-                int(document["position"]),
-                {name: int(count) for name, count in counts.items()},
+                natural(document["position"]),
+                {str(name): natural(count) for name, count in counts.items()},
             )
         except (KeyError, TypeError, ValueError, AttributeError, CoveyError) as error:
             raise BackupUnusable(file, f"its {CONTENTS} can't be read: {error}") from error
@@ -131,21 +155,27 @@ class _Tar:
             pass
 
     def extract_records(self, file: str, tell: Tell) -> None:
-        with written(file), open(file, "wb") as records:
+        with written(file), open(file, "wb", opener=private_new) as records:
             records.writelines(self._records(tell))
             records.flush()
             sync(records.fileno())
 
     def blobs(self) -> Iterator[bytes]:
-        count = 0
+        seen: set[str] = set()
         while (member := self._next()) is not None and member.name.startswith(BLOBS):
+            if member.size > MAX_BLOB:
+                raise BackupUnusable(self._file, f"{_shown(member)} has {member.size:,} bytes, as no blob has")
             content = b"".join(self._chunks(member))
             if hashlib.sha256(content).hexdigest() != member.name.removeprefix(BLOBS):
-                raise BackupUnusable(self._file, f"{member.name} is not what was put in")
-            count += 1
+                raise BackupUnusable(self._file, f"{_shown(member)} is not what was put in")
+            if member.name in seen:
+                raise BackupUnusable(self._file, f"{_shown(member)} is in it twice")
+            seen.add(member.name)
             yield content
-        if self._json(member, END).get("blobs") != count:
+        if self._json(member, END).get("blobs") != len(seen):
             raise BackupUnusable(self._file, "some of its blobs are missing")
+        if (more := self._next()) is not None:
+            raise BackupUnusable(self._file, f"{_shown(more)} follows after its end")
 
     def _records(self, tell: Tell) -> Iterator[bytes]:
         member = self._next()
@@ -163,16 +193,22 @@ class _Tar:
 
     def _next(self) -> tarfile.TarInfo | None:
         try:
-            return self._tar.next()
-        except (tarfile.TarError, OSError, EOFError) as error:
-            raise BackupUnusable(self._file, str(error)) from error
+            member = self._tar.next()
+        except _UNREADABLE as error:
+            raise BackupUnusable(self._file, str(error) or type(error).__name__) from error
+        vars(self._tar)["members"].clear()  # else it would remember every one
+        if member is not None and (not member.isreg() or member.issparse()):
+            raise BackupUnusable(
+                self._file, f"{_shown(member)} is a link, a device or something else that no backup has"
+            )
+        return member
 
     def _json(self, member: tarfile.TarInfo | None, name: str) -> dict[str, Any]:
         if member is None or member.name != name or member.size > _SMALL:
             raise BackupUnusable(self._file, f"it has no {name} where it should")
         try:
-            document: object = json.loads(b"".join(self._chunks(member)))
-        except ValueError as error:
+            document = read_json(b"".join(self._chunks(member)).decode())
+        except (ValueError, RecursionError) as error:
             raise BackupUnusable(self._file, f"its {name} can't be read: {error}") from error
         if not isinstance(document, dict):
             raise BackupUnusable(self._file, f"its {name} can't be read")
@@ -186,10 +222,15 @@ class _Tar:
             while content is not None and (chunk := content.read(_CHUNK)):
                 left -= len(chunk)
                 yield chunk
-        except (tarfile.TarError, OSError, EOFError) as error:
-            raise BackupUnusable(self._file, str(error)) from error
+        except _UNREADABLE as error:
+            raise BackupUnusable(self._file, str(error) or type(error).__name__) from error
         if left:
-            raise BackupUnusable(self._file, f"{member.name} is cut short")
+            raise BackupUnusable(self._file, f"{_shown(member)} is cut short")
+
+
+def _shown(member: tarfile.TarInfo) -> str:
+    """Return the name of a member for an error: short, and without what could do harm on a terminal."""
+    return ascii(member.name[:100])
 
 
 def _digest(file: str) -> str:

@@ -10,6 +10,7 @@ from typing import Final
 
 from covey.adapters.blobfiles.use import remove_unused, sharing, touch
 from covey.core.errors import BlobMissing, StoreFull, StoreReadOnly, Unavailable
+from covey.core.store_url import BLOBS_FOLDER
 from covey.disk.syncing import sync, sync_folder
 
 _DIGEST: Final = re.compile(r"[0-9a-f]{64}")
@@ -29,7 +30,7 @@ class BlobFiles:
     """
 
     def __init__(self, folder: str) -> None:
-        self._folder = f"{folder}/blobs"
+        self._folder = f"{folder}/{BLOBS_FOLDER}"
         self._unfinished = f"{self._folder}/tmp"
         self._prepared: set[str] = set()
         """Folders of which this object knows that they are on the disk."""

@@ -10,6 +10,7 @@ from covey.core.diagnoses import BLOB_MISSING, LEFTOVER_FILES
 from covey.core.errors import StoreReadOnly
 from covey.core.finding import Area, Examination, Finding
 from covey.core.identity import Identity
+from covey.core.store_url import BLOBS_FOLDER
 from covey.ports.checkup import Tell
 
 _LEFTOVER_AGE_S: Final = 3600.0
@@ -24,7 +25,7 @@ class BlobsCheckup:
     area = Area.BLOBS
 
     def __init__(self, folder: str, references: References) -> None:
-        self._folder = f"{folder}/blobs"
+        self._folder = f"{folder}/{BLOBS_FOLDER}"
         self._references = references
 
     async def examine(self, *, thorough: bool, tell: Tell) -> Examination:

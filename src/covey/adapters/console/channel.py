@@ -4,7 +4,7 @@ from typing import TextIO
 
 from covey.core.attention_body import body_of
 from covey.core.post import Outgoing, Posted, Refused
-from covey.core.render_hidden import visible, with_plain_ends
+from covey.core.render_hidden import unbroken, visible
 
 
 class ConsoleChannel:
@@ -30,4 +30,4 @@ def line_of(outgoing: Outgoing) -> str:
     where = f"{post.channel}/{post.conversation}" if post.conversation else post.channel
     task = f" [task {message.task.state}]" if message.task is not None and message.task.state else ""
     line = f"{where} {message.sender.agent}:{task} {body_of(message)}"
-    return visible(" ".join(with_plain_ends(line).split()))
+    return visible(unbroken(line))

@@ -6,23 +6,26 @@ from contextlib import closing, suppress
 from typing import Final
 
 from covey.adapters.files import atomic
+from covey.adapters.files.comparing import Compared, compare
 from covey.adapters.files.database import NOTEBOOK, is_damaged, throw_away
 from covey.adapters.files.judging import Fault, is_file, shown
 from covey.adapters.files.lockfile import break_stale, is_stale
 from covey.adapters.files.looking import Looking
-from covey.adapters.files.manifest import LOCK, OWN_LOCK, torn_lines
+from covey.adapters.files.manifest import LOCK, OWN_LOCK, is_unusable, torn_lines
 from covey.adapters.files.notebook import Notebook
 from covey.adapters.files.records import Aside
 from covey.adapters.files.registry import BROKEN, REGISTRY, Registry
 from covey.adapters.files.shelves import HOME, MANIFEST, folder_of
 from covey.core.counted import counted
 from covey.core.diagnoses_folder import (
+    FOLDER_FILE_CHANGED,
     FOLDER_FILE_LARGE,
     FOLDER_FILE_LINK,
     FOLDER_FILE_MISNAMED,
     FOLDER_FILE_MISSING,
     FOLDER_FILE_SPECIAL,
     FOLDER_FILE_STRAY,
+    FOLDER_FILE_TWICE,
     FOLDER_FILE_UNPARSED,
     FOLDER_FILE_UNREADABLE,
     FOLDER_HINDERED,
@@ -30,6 +33,7 @@ from covey.core.diagnoses_folder import (
     FOLDER_UNUSABLE,
     MANIFEST_LOCK_STALE,
     MANIFEST_TORN,
+    MANIFEST_UNUSABLE,
     NOTEBOOK_DAMAGED,
     REGISTRY_BROKEN,
 )
@@ -66,7 +70,7 @@ class MirrorCheckup:
         self._notebook = f"{path}/{HOME}/{NOTEBOOK}"
 
     async def examine(self, *, thorough: bool, tell: Tell) -> Examination:
-        del thorough, tell
+        del tell
         if not os.access(self._root, os.R_OK | os.W_OK | os.X_OK):
             return Examination(self.area, "", (Finding(FOLDER_UNUSABLE, f"{self._root} can't be used"),))
         findings: list[Finding] = []
@@ -76,7 +80,9 @@ class MirrorCheckup:
             is_usable = False
         with closing(Notebook.copied(self._notebook if is_usable else None)) as notebook:
             count = notebook.count()
-            findings += self._seen(notebook)
+            compared = compare(self._root, self._layout, notebook.standing() if thorough else ())
+            findings += self._seen(notebook, compared.changed)
+            findings += _compared(compared)
         findings += self._files_beside()
         return Examination(self.area, f"{counted(count, 'file')} of messages, {self._layout} layout", tuple(findings))
 
@@ -94,17 +100,18 @@ class MirrorCheckup:
     def _lock(self) -> str:
         return f"{self._root}/{MANIFEST}{LOCK}"
 
-    def _seen(self, notebook: Notebook) -> Iterator[Finding]:
+    def _seen(self, notebook: Notebook, changed: Sequence[str]) -> Iterator[Finding]:
         looking = Looking(self._root, self._layout, notebook, is_tidy=False)
         unparsed: list[str] = []
         try:
             sighting = looking.look(_AT_ONCE)
             unparsed = [problem for arrived in sighting.arrived if (problem := self._problem(arrived)) is not None]
+            unparsed = [problem for problem in unparsed if problem.partition(": ")[0] not in changed]
         except (CoveyError, OSError) as error:
             yield Finding(FOLDER_UNUSABLE, f"{self._root} can't be looked through: {error}")
         asides = [aside for aside in notebook.asides() if os.path.lexists(f"{self._root}/{aside.path}")]
         for fault, diagnosis, one, many in _FAULTS:
-            items = [_item(aside) for aside in asides if aside.kind == fault]
+            items = [_item(aside) for aside in asides if aside.kind == fault and aside.path not in changed]
             if diagnosis is FOLDER_FILE_UNPARSED:
                 items += unparsed
             if items:
@@ -117,6 +124,8 @@ class MirrorCheckup:
 
     def _files_beside(self) -> Iterator[Finding]:
         if self._layout is Layout.DIALOGUE:
+            if is_unusable(f"{self._root}/{MANIFEST}"):
+                yield Finding(MANIFEST_UNUSABLE, f"{MANIFEST} can't be added to")
             if count := torn_lines(f"{self._root}/{MANIFEST}"):
                 yield Finding(MANIFEST_TORN, f"{counted(count, 'line')} of {MANIFEST} can't be read")
             if is_stale(self._lock):
@@ -144,6 +153,15 @@ class MirrorCheckup:
                     os.unlink(path)
             except OSError as error:
                 raise StoreReadOnly(path, error.strerror or str(error)) from error
+
+
+def _compared(found: Compared) -> Iterator[Finding]:
+    if found.changed:
+        count = counted(len(found.changed), "file that was changed", "files that were changed")
+        yield Finding(FOLDER_FILE_CHANGED, count, tuple(found.changed))
+    if found.twice:
+        count = counted(len(found.twice), "id that several files have", "ids that several files have")
+        yield Finding(FOLDER_FILE_TWICE, count, tuple(found.twice))
 
 
 def _item(aside: Aside) -> str:

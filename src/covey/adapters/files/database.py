@@ -13,11 +13,20 @@ import apsw
 from covey.adapters.files.trouble import explained
 from covey.core.errors import StoreBusy, StoreFull, StoreReadOnly, Unavailable
 
-VERSION: Final = 2
+VERSION: Final = 3
 NOTEBOOK: Final = "mirror.db"
 _BUSY_LIMIT_S: Final = 30.0
 _NAME: Final = "-- name: "
 IN_MEMORY: Final = ":memory:"
+
+
+def _leave_connections_to_the_parent() -> None:
+    from covey.disk.forked_databases import keep_connections  # here because only a forked child needs it
+
+    keep_connections()
+
+
+os.register_at_fork(after_in_child=_leave_connections_to_the_parent)
 
 
 class _Execute(Protocol):

@@ -56,6 +56,13 @@ class Manifest:
                 os.close(descriptor)
 
 
+def is_unusable(path: str) -> bool:
+    """Tell whether something stands in the place of a manifest that lines can't be added to."""
+    if not os.path.lexists(path):
+        return False
+    return os.path.islink(path) or not os.path.isfile(path) or not os.access(path, os.R_OK | os.W_OK)
+
+
 def torn_lines(path: str) -> int:
     """Return how many lines of a manifest can't be read."""
     import json

@@ -110,6 +110,9 @@ class Notebook:
     def owed(self) -> Sequence[Row]:
         return list(self._kept.owed.values())
 
+    def standing(self) -> Sequence[Row]:
+        return self._rows("standing")
+
     def by_id(self, file_id: str) -> Sequence[Row]:
         return self._rows("by_id", file_id)
 

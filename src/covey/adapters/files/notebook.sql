@@ -30,7 +30,7 @@ create table owners (name text primary key) strict, without rowid;
 create table names (name text primary key, agent text not null) strict, without rowid;
 create index names_by_agent on names (agent);
 create table marks (name text primary key, value text not null) strict, without rowid;
-pragma user_version = 2
+pragma user_version = 3
 
 -- name: begin
 -- Begin to write.
@@ -63,6 +63,10 @@ select * from files where folder = ? and name = ?
 -- name: owed
 -- What is owed to the folders.
 select * from files where stamp = ''
+
+-- name: standing
+-- What stands in the folders, by place.
+select * from files where stamp <> '' order by folder, name
 
 -- name: by_id
 -- Everything under one id of a file.

@@ -5,7 +5,6 @@ fields that we do not know. Foreign programs know nothing of the lock. What they
 heartbeat of whoever it belongs to.
 """
 
-import fcntl
 import json
 import os
 import time
@@ -18,6 +17,7 @@ from covey.adapters.files.trouble import explained
 from covey.core.errors import StoreBusy
 from covey.core.json import Json
 from covey.core.layout_ids import REGISTRY_NAME
+from covey.disk.file_lock import FileLock
 
 REGISTRY: Final = REGISTRY_NAME
 BROKEN: Final = ".broken-"
@@ -121,27 +121,19 @@ class Registry:
     def _lock(self) -> Generator[None]:
         folder = atomic.make_folders(self._root, _LOCK_FOLDER)
         path = f"{folder}/{_LOCK}"
-        # A description of its own for each change: so threads keep each other out as processes do.
-        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+        # An open file of its own for each change: so threads keep each other out as processes do.
+        lock = FileLock(path, os.O_NOFOLLOW)
         try:
             ends_at = time.monotonic() + _LOCK_LIMIT_S
             pause = 0.0005
-            while not _is_taken(descriptor):
+            while not lock.take_at_once():
                 if time.monotonic() > ends_at:
                     raise StoreBusy(path, _LOCK_LIMIT_S)
                 time.sleep(pause)
                 pause = min(pause * 1.5, 0.01)
             yield
         finally:
-            os.close(descriptor)
-
-
-def _is_taken(descriptor: int) -> bool:
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    return True
+            lock.close()
 
 
 def _opener(path: str, flags: int) -> int:

@@ -1,11 +1,11 @@
 """Turns: one visitor at a time, among all threads and processes, and what the one who has the turn is about to do."""
 
-import fcntl
 import os
 from typing import Final
 from zlib import crc32
 
 from covey.core.errors import StoreBusy
+from covey.disk.file_lock import FileLock
 from covey.disk.lining_up import wait_in_line
 
 _CHUNK: Final = 4096
@@ -15,8 +15,8 @@ class Turn:
     """A turn that was taken. What is written down in it outlives a visitor that is killed, and is found by the next
     one: a single write, where a database would need several."""
 
-    def __init__(self, descriptor: int) -> None:
-        self._descriptor = descriptor
+    def __init__(self, lock: FileLock) -> None:
+        self._lock = lock
         self._is_written = False
 
     def write(self, intent: bytes) -> None:
@@ -25,14 +25,14 @@ class Turn:
         text = memoryview(b"%08x%s\n" % (crc32(intent), intent))
         place = 0
         while place < len(text):
-            place += os.pwrite(self._descriptor, text[place:], place)
+            place += os.pwrite(self._lock.descriptor, text[place:], place)
 
     def read(self) -> bytes | None:
         """Return what was written down, unless it was cleared since, or its writer did not come to the end of it."""
-        if os.pread(self._descriptor, 1, 0) in (b"", b"\n"):
+        if os.pread(self._lock.descriptor, 1, 0) in (b"", b"\n"):
             return None
         text = b""
-        while b"\n" not in text and (chunk := os.pread(self._descriptor, _CHUNK, len(text))):
+        while b"\n" not in text and (chunk := os.pread(self._lock.descriptor, _CHUNK, len(text))):
             text += chunk
         line, end, _ = text.partition(b"\n")
         is_whole = bool(end) and line[:8] == b"%08x" % crc32(line[8:])
@@ -42,29 +42,28 @@ class Turn:
     def clear(self) -> None:
         """It was done."""
         if self._is_written:
-            os.pwrite(self._descriptor, b"\n", 0)
+            os.pwrite(self._lock.descriptor, b"\n", 0)
             self._is_written = False
 
     def end(self) -> None:
-        os.close(self._descriptor)
+        self._lock.close()
 
 
 def take_turn(path: str, limit_s: float) -> Turn:
     """Wait for the turn. StoreBusy after so many seconds."""
-    descriptor = _open(path)
+    lock = _open(path)
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        os.close(descriptor)
-        waited = wait_in_line(lambda: _open(path), limit_s)
-        if waited is None:
-            raise StoreBusy(path, limit_s) from None
-        return Turn(waited)
+        if lock.take_at_once():
+            return Turn(lock)
     except BaseException:
-        os.close(descriptor)
+        lock.close()
         raise
-    return Turn(descriptor)
+    lock.close()
+    waited = wait_in_line(lambda: _open(path), limit_s)
+    if waited is None:
+        raise StoreBusy(path, limit_s)
+    return Turn(waited)
 
 
-def _open(path: str) -> int:
-    return os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+def _open(path: str) -> FileLock:
+    return FileLock(path, os.O_NOFOLLOW)

@@ -4,7 +4,7 @@ import json
 import os
 from collections.abc import Callable, Mapping, Sequence
 
-from covey.adapters.files import atomic
+from covey.adapters.files import atomic, snapshots
 from covey.adapters.files.beside import Beside, Gate
 from covey.adapters.files.bringing import Bringing
 from covey.adapters.files.freshness import mark_after, time_of
@@ -128,8 +128,14 @@ class FilesVisit:
         for each in told:
             self._looking.settled(each.folder, each.name)
 
+    async def keep_file(self, owner: str, file_id: str, name: str, content: bytes) -> str | None:
+        with explained(self._root):
+            return snapshots.keep(self._root, owner, file_id, name, content)
+
     async def discard(self, known: Sequence[Known]) -> None:
         self._settle()
+        for one in known:
+            snapshots.discard(self._root, one.spot.owner, one.file_id)
         rows = [each for one in known for each in self._rows(one)]
         with explained(self._root):
             self.confirmed()

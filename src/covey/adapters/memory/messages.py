@@ -19,6 +19,8 @@ class Filed(NamedTuple):
 
 def _places(filed: Filed) -> Iterable[tuple[Shelf, Order]]:
     yield ("thread", filed.message.thread), 0
+    if filed.message.marks is not None and filed.message.marks.pair is not None:
+        yield ("pair", filed.message.marks.pair), 0
     if filed.message.scope is not None and not filed.is_swept:
         yield ("unswept", filed.message.scope), 0
 
@@ -43,6 +45,10 @@ class MemoryMessages:
         newest = (filed.message for filed in self.filed.newest_first() if _fits(filed.message, wanted))
         return tuple(islice(newest, limit))[::-1]
 
+    async def latest_of(self, pair: str) -> Message | None:
+        found = self.filed.on(("pair", pair))
+        return found[-1].message if found else None
+
     async def is_swept(self, message_id: MessageId) -> bool:
         filed = self.filed.get(message_id)
         return filed is not None and filed.is_swept
@@ -60,5 +66,5 @@ def _fits(message: Message, wanted: MessageFilter) -> bool:
         and (wanted.subject is None or message.subject == wanted.subject)
         and (wanted.kind is None or message.kind is wanted.kind)
         and (wanted.sender is None or message.sender.agent == wanted.sender)
-        and (wanted.since is None or message.created_at >= wanted.since)
+        and (wanted.since is None or message.created_at > wanted.since)
     )

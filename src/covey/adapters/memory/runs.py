@@ -18,7 +18,7 @@ def _places(run: Run) -> Iterable[tuple[Shelf, Order]]:
     if run.parent is not None:
         yield ("children", run.parent), 0
     if not run.has_ended:
-        yield ("alive", run.parent or "", run.parent_agent), 0
+        yield ("alive", run.parent_agent), 0
     elif not run.is_told:
         yield "untold", 0
     if run.has_ended and run.folder is not None:
@@ -41,8 +41,8 @@ class MemoryRuns:
     async def children(self, session_id: SessionId) -> Sequence[Run]:
         return self.table.on(("children", session_id))
 
-    async def alive(self, parent: SessionId | None, parent_agent: AgentName) -> int:
-        return self.table.count(("alive", parent or "", parent_agent))
+    async def alive(self, parent_agent: AgentName) -> int:
+        return self.table.count(("alive", parent_agent))
 
     async def untold(self, limit: int) -> Sequence[Run]:
         return [*islice(self.table.in_order("untold"), limit)]

@@ -7,6 +7,7 @@ from typing import Final
 from covey.adapters.memory.agents import MemoryAgents
 from covey.adapters.memory.bindings import MemoryBindings
 from covey.adapters.memory.deliveries import MemoryDeliveries, MemoryInboxes
+from covey.adapters.memory.flows import MemoryFlows
 from covey.adapters.memory.journal import MemoryJournal
 from covey.adapters.memory.messages import MemoryMessages
 from covey.adapters.memory.offers import MemoryOffers
@@ -43,6 +44,7 @@ class MemoryTransaction:
         self.tasks = MemoryTasks(log)
         self.runs = MemoryRuns(log)
         self.trees = MemoryTrees(log)
+        self.flows = MemoryFlows(log)
         self.waits = MemoryWaits(log)
         self.posts = MemoryPosts(log)
         self.bindings = MemoryBindings(log)
@@ -62,6 +64,10 @@ class MemoryTransaction:
         self.moment = -1
         self._log = log
         self._rung: dict[Topic, None] = {}
+
+    @property
+    def visible(self) -> "MemoryTransaction":
+        return self
 
     def move_on(self) -> None:
         """Come to another moment."""

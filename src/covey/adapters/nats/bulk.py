@@ -23,6 +23,7 @@ from covey.adapters.nats.settings import NatsSettings
 from covey.adapters.nats.streams import bulk_config, ensure
 from covey.core.errors import StoreCorrupt
 from covey.core.nats_names import bulk_bucket
+from covey.disk.private import private
 
 CHUNK: Final = 128 * 1024
 _AT_ONCE: Final = 16
@@ -85,7 +86,7 @@ class Bulk:
         returns."""
         entry = await self.entry(name)
         if entry is not None:
-            with open(path, "wb") as file:  # noqa: ASYNC230 — as above
+            with open(path, "wb", opener=private) as file:  # noqa: ASYNC230 — as above
                 async for part in self._parts(entry):
                     file.write(part)
         return entry is not None

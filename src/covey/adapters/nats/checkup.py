@@ -18,6 +18,7 @@ from covey.core.diagnoses import (
     SERVER_FEW_COPIES,
     SERVER_MAY_LOSE,
     SERVER_ROOM_SHORT,
+    STORE_MISSING,
 )
 from covey.core.finding import Area, Examination, Finding
 from covey.core.identity import Identity
@@ -59,7 +60,8 @@ class ServerCheckup:
         finally:
             link.release()
         if not seen.streams:
-            return Examination(self.area, "there is no space on it yet")
+            missing = f"there is no space {self._settings.space} on the server"
+            return Examination(self.area, missing, (Finding(STORE_MISSING, missing),))
         sync = sync_of(self._settings)
         replicas = _replicas(seen.streams)
         return Examination(self.area, _summary(replicas, sync), tuple(_findings(seen, replicas, sync)))

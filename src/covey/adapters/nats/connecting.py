@@ -92,6 +92,9 @@ async def connected(
         await left(client)
         cause = most_telling([*failures, error]) or error
         raise explained(cause, settings) from error
+    except BaseException:  # cancelled, because the program ends or the space is closed
+        client.cut()
+        raise
     if settings.wants_tls() and not client._server_info.get("tls_required"):  # pyright: ignore[reportPrivateUsage] # see above
         await left(client)
         raise explained(nats.errors.SecureConnWantedError(), settings)

@@ -143,6 +143,7 @@ class Link:
         try:
             loop.run_forever()
             _cancel_all(loop)
+            loop.run_until_complete(self._close())  # one that came to be meanwhile
         finally:
             loop.close()
 
@@ -233,8 +234,9 @@ class Link:
         thread.join(CLOSE_LIMIT_S)
 
     async def _close(self) -> None:
-        if self._client is not None:
-            await left(self._client)
+        client, self._client = self._client, None
+        if client is not None:
+            await left(client)
 
 
 def _cancel_all(loop: asyncio.AbstractEventLoop) -> None:

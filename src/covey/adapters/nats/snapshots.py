@@ -17,6 +17,7 @@ from covey.adapters.nats.faults import explained
 from covey.adapters.nats.link import Link
 from covey.core.errors import StoreCorrupt
 from covey.core.nats_names import log_stream, snapshot_bucket
+from covey.disk.private import private
 from covey.ports.log import Snapshot
 
 T = TypeVar("T")
@@ -29,6 +30,9 @@ LIMIT_S: Final = 600.0
 SPARED: Final = timedelta(minutes=10)
 """The content of a large record is put before the record: it is left alone where the record may be younger than a
 snapshot by so much."""
+FREE_BYTES: Final = 1024 * 1024 * 1024
+MAX_RATIO: Final = 200
+"""A snapshot may unpack to this many times its size, and to `FREE_BYTES` in any case."""
 _STEP: Final = 1024 * 1024
 _LEVEL: Final = 1
 
@@ -49,7 +53,7 @@ class NatsSnapshots:
             if not self._call(lambda client: self._bulk(client).get_file(snapshot.name, packed)):
                 raise StoreCorrupt(self._settings.name, "its snapshot is missing")
             _unpack(packed, file)
-        except zlib.error as error:
+        except (zlib.error, ValueError) as error:
             raise StoreCorrupt(self._settings.name, f"its snapshot is damaged ({error})") from error
         finally:
             _remove(packed)
@@ -76,8 +80,11 @@ class NatsSnapshots:
         content = await bulk.get(NOTE)
         if content is None:
             return None
-        note = cast(Mapping[str, Any], json.loads(content))
-        return Snapshot(int(note["position"]), str(note["name"]))
+        try:
+            note = cast(Mapping[str, Any], json.loads(content))
+            return Snapshot(int(note["position"]), str(note["name"]))
+        except (ValueError, LookupError, TypeError, ArithmeticError, RecursionError) as error:
+            raise StoreCorrupt(self._settings.name, f"its note of snapshots can't be read ({error})") from error
 
     async def _keep(self, client: Client, packed: str, position: int) -> None:
         bulk = self._bulk(client)
@@ -112,17 +119,23 @@ class NatsSnapshots:
 
 def _pack(file: str, packed: str) -> None:
     packer = zlib.compressobj(_LEVEL)
-    with open(file, "rb") as source, open(packed, "wb") as target:
+    with open(file, "rb") as source, open(packed, "wb", opener=private) as target:
         while content := source.read(_STEP):
             target.write(packer.compress(content))
         target.write(packer.flush())
 
 
 def _unpack(packed: str, file: str) -> None:
+    """Unpack a snapshot, a little at a time: one that was made to do harm is ValueError."""
     unpacker = zlib.decompressobj()
-    with open(packed, "rb") as source, open(file, "wb") as target:
-        while content := source.read(_STEP):
-            target.write(unpacker.decompress(content))
+    left = max(FREE_BYTES, MAX_RATIO * os.path.getsize(packed))
+    with open(packed, "rb") as source, open(file, "wb", opener=private) as target:
+        while content := unpacker.unconsumed_tail or source.read(_STEP):
+            unpacked = unpacker.decompress(content, _STEP)
+            left -= len(unpacked)
+            if left < 0:
+                raise ValueError(f"it unpacks to more than {MAX_RATIO} times its size")
+            target.write(unpacked)
         target.write(unpacker.flush())
 
 

@@ -12,6 +12,7 @@ from covey.adapters.process import marks
 from covey.adapters.process.guard import folder as files
 from covey.adapters.process.guard.run import KILL_LIMIT_S, SWEEP
 from covey.core.errors import LauncherUnavailable
+from covey.disk.file_lock import FileLock
 
 SWEEP_S: Final = KILL_LIMIT_S + 5.0
 """How long a guardian may take to end its run, and how long the rest may take after that."""
@@ -26,7 +27,7 @@ async def sweep(run: str, folder: str) -> int:
     found = set(marks.marked(run))
     with _hold(folder) as hold:
         if hold is not None and await _end_guardian(hold, run):
-            program = files.held(hold).program
+            program = files.held(hold.descriptor).program
             if program and not marks.HAS_PROC and files.recorded(folder) is None:
                 marks.kill_group(program)
         until = time.monotonic() + SWEEP_S
@@ -51,11 +52,11 @@ def was_begun(run: str, folder: str) -> bool:
 
 
 @contextmanager
-def _hold(folder: str) -> Generator[int | None]:
+def _hold(folder: str) -> Generator[FileLock | None]:
     """Give the file by which a run's folder is held; None where there can be no folder, and so no run."""
     try:
         files.make(folder)
-        hold = os.open(os.path.join(folder, files.HOLD), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        hold = FileLock(os.path.join(folder, files.HOLD))
     except (FileNotFoundError, NotADirectoryError):
         yield None
         return
@@ -64,16 +65,16 @@ def _hold(folder: str) -> Generator[int | None]:
     try:
         yield hold
     finally:
-        os.close(hold)
+        hold.close()
 
 
-async def _end_guardian(hold: int, run: str) -> bool:
+async def _end_guardian(hold: FileLock, run: str) -> bool:
     """Have the run's guardian end it where it lives, and take its place: from now on none can start. Tell whether that
     is so; another run's guardian is left alone."""
     until = time.monotonic() + SWEEP_S
     has_asked = False
-    while not files.try_lock(hold):
-        held = files.held(hold)
+    while not hold.take_at_once():
+        held = files.held(hold.descriptor)
         if held.run not in ("", run):
             return False
         if time.monotonic() > until + _PATIENCE_S:

@@ -6,6 +6,7 @@ import apsw
 
 from covey.adapters.sqlite.known import Known
 from covey.adapters.sqlite.statements import statements
+from covey.core.ids import MessageId
 
 _SQL = statements("store")
 _LAST = _SQL["last"]
@@ -26,12 +27,14 @@ def on_one_cursor(connection: apsw.Connection) -> Execute:
 
 
 class Access:
-    __slots__ = ("known", "read", "write")
+    __slots__ = ("filed", "known", "read", "write")
 
     def __init__(self, read: Execute, write: Execute, known: Known) -> None:
         self.read = read
         self.write = write
         self.known = known
+        self.filed: list[MessageId] = []
+        """The messages that the transaction under way has filed."""
 
     def next_number(self) -> int:
         """Return a number greater than any that was given before, for an event or a placed delivery."""
@@ -44,6 +47,7 @@ class Access:
 
     def begin(self, version: int) -> None:
         """Begin a transaction over what others had committed when they came to `version`."""
+        self.filed.clear()
         self.known.at(version, self._directory)
 
     def change_directory(self) -> None:

@@ -6,6 +6,7 @@ from functools import lru_cache
 from covey.adapters.sqlite.access import Access
 from covey.adapters.sqlite.connection import Row
 from covey.adapters.sqlite.counts import next_number
+from covey.adapters.sqlite.records import record_of
 from covey.adapters.sqlite.statements import statements
 from covey.adapters.sqlite.values import from_json, to_instant, to_text
 from covey.core.card import Agent, Card, encode_card, parse_card
@@ -45,6 +46,7 @@ class SqliteAgents:
         return next_number(self._access, name, count)
 
 
+@record_of("agents")
 def _decode(row: Row) -> Agent:
     name, card, registered_at, status = row
     return Agent(name, _card(card), to_instant(registered_at), status)

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from covey.adapters.sqlite.access import Access
 from covey.adapters.sqlite.connection import Row
+from covey.adapters.sqlite.records import record_of
 from covey.adapters.sqlite.statements import statements
 from covey.adapters.sqlite.values import to_instant, to_text
 from covey.core.address import parse_address
@@ -34,6 +35,7 @@ class SqliteBindings:
         return [decode_binding(row) for row in self._access.read(_SQL["all"])]
 
 
+@record_of("bindings")
 def decode_binding(row: Row) -> Binding:
     """Return the binding of a row."""
     channel, conversation, recipient, bound_at = row

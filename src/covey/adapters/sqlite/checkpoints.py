@@ -13,6 +13,7 @@ from typing import Final
 
 import apsw
 
+from covey.adapters.sqlite.condition import Condition, is_unconfirmed
 from covey.adapters.sqlite.connection import CHECKPOINT_PAGES
 
 PAGES: Final = CHECKPOINT_PAGES // 2
@@ -29,8 +30,9 @@ MAX_PAGES: Final = 4 * PAGES
 class Checkpoints:
     """For the writing connection of one process. The thread and its connection begin with the first long log."""
 
-    def __init__(self, name: str, connect: Callable[[], apsw.Connection]) -> None:
+    def __init__(self, name: str, connect: Callable[[], apsw.Connection], condition: Condition) -> None:
         self._name = name
+        self._condition = condition
         self._connect = connect
         self._length = 0
         """Of the log, after the last commit."""
@@ -65,7 +67,7 @@ class Checkpoints:
             self._next = pages + PAGES
         if self._written >= LONG or (is_due and pages >= MAX_PAGES):
             self._written = 0
-            _write_back(connection)
+            self._write_back(connection)
         elif is_due:
             self._called = pages
             self._ring()
@@ -84,11 +86,14 @@ class Checkpoints:
             while self._bell.wait() and not self._is_closing:
                 self._bell.clear()
                 length = self._called
-                _write_back(connection)
+                self._write_back(connection)
                 self._written = length
             connection.close()
 
-
-def _write_back(connection: apsw.Connection) -> None:
-    with suppress(apsw.Error):  # another process may be at it, and what was committed is safe in the log
-        connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)
+    def _write_back(self, connection: apsw.Connection) -> None:
+        try:
+            connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)
+        except apsw.Error as error:
+            # Otherwise another process may be at it, and what was committed is safe in the log.
+            if is_unconfirmed(error):
+                self._condition.stop(str(error))

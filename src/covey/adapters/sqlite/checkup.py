@@ -16,8 +16,8 @@ import apsw
 
 from covey.adapters.sqlite.access import on_one_cursor
 from covey.adapters.sqlite.connection import absolute, connect
-from covey.adapters.sqlite.files import remove
-from covey.adapters.sqlite.integrity import damage, miscounted
+from covey.adapters.sqlite.files import is_empty, remove
+from covey.adapters.sqlite.integrity import damage, damaged_rows, miscounted
 from covey.adapters.sqlite.migrations import missing
 from covey.adapters.sqlite.opening import open_to_look
 from covey.adapters.sqlite.place import STAGING
@@ -26,7 +26,9 @@ from covey.adapters.sqlite.trouble import BUSY_LIMIT_S, explain, raise_explained
 from covey.adapters.sqlite.turnstile import Turnstile
 from covey.core.counted import counted
 from covey.core.diagnoses import (
+    RECORDS_DAMAGED,
     STORE_DAMAGED,
+    STORE_EMPTY,
     STORE_FOREIGN,
     STORE_INDEX_DAMAGED,
     STORE_MISCOUNTED,
@@ -90,6 +92,8 @@ class StoreCheckup:
             return [Finding(STORE_UNREADABLE, f"{self._path}: {error.strerror}")]
         if is_folder:
             return [Finding(STORE_FOREIGN, f"{self._path} is a folder")]
+        if os.path.isfile(self._path) and is_empty(self._path):
+            return [Finding(STORE_EMPTY, f"{self._path} has 0 bytes")]
         try:
             connection = open_to_look(self._path)
         except (apsw.Error, OSError) as error:
@@ -106,8 +110,8 @@ class StoreCheckup:
             yield from version
             if any(finding.diagnosis is STORE_FOREIGN for finding in version):
                 return
-            yield from self._integrity(connection, thorough)
-        except apsw.Error as error:
+            yield from self._integrity(connection, thorough, is_current=not version)
+        except (apsw.Error, UnicodeDecodeError) as error:
             yield self._unopened(error)
         if not os.access(self._path, os.W_OK) or not os.access(os.path.dirname(self._path), os.W_OK):
             yield Finding(STORE_READ_ONLY, f"{self._path} or its folder can't be written")
@@ -123,7 +127,7 @@ class StoreCheckup:
             if todo:
                 yield Finding(STORE_OUTDATED, f"{self._path} has not gone through: {', '.join(todo)}")
 
-    def _integrity(self, connection: apsw.Connection, thorough: bool) -> Iterator[Finding]:
+    def _integrity(self, connection: apsw.Connection, thorough: bool, *, is_current: bool) -> Iterator[Finding]:
         lines = damage(connection, quick=not thorough)
         in_indexes = [line for line in lines if _IN_AN_INDEX.search(line)]
         if len(in_indexes) < len(lines):
@@ -132,14 +136,15 @@ class StoreCheckup:
             yield Finding(
                 STORE_INDEX_DAMAGED, f"{counted(len(lines), 'wrong entry', 'wrong entries')} in indexes", tuple(lines)
             )
-        elif wrong := self._miscounted(connection):
-            yield Finding(STORE_MISCOUNTED, f"{counted(len(wrong), 'inbox', 'inboxes')} miscounted", tuple(wrong))
+        elif is_current:  # the statements fit no other version's tables
+            yield from self._records(connection)
 
-    def _miscounted(self, connection: apsw.Connection) -> Sequence[str]:
-        try:
-            return miscounted(connection)
-        except apsw.SQLError:
-            return ()  # another version's tables, or none yet
+    def _records(self, connection: apsw.Connection) -> Iterator[Finding]:
+        """Look at what the rows hold, where SQLite finds nothing wrong with their pages."""
+        if damaged := damaged_rows(connection):
+            yield Finding(RECORDS_DAMAGED, f"{counted(len(damaged), 'damaged record')}", tuple(damaged))
+        if wrong := miscounted(connection):
+            yield Finding(STORE_MISCOUNTED, f"{counted(len(wrong), 'inbox', 'inboxes')} miscounted", tuple(wrong))
 
     def _left_by_restore(self) -> Sequence[str]:
         """Return what a restore staged, where it is too old to be still at it."""
@@ -183,7 +188,8 @@ class StoreCheckup:
 def _diagnosis(error: Exception) -> Diagnosis:
     if isinstance(error, apsw.NotADBError):
         return STORE_FOREIGN
-    return STORE_DAMAGED if isinstance(error, apsw.CorruptError | apsw.FormatError) else STORE_UNREADABLE
+    is_damaged = isinstance(error, apsw.CorruptError | apsw.FormatError | apsw.SQLError | UnicodeDecodeError)
+    return STORE_DAMAGED if is_damaged else STORE_UNREADABLE
 
 
 def _beats(tell: Tell) -> Callable[[], bool]:

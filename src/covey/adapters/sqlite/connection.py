@@ -31,6 +31,15 @@ STATEMENTS: Final = 256
 """More than this package has, so that each is prepared once."""
 
 
+def _leave_connections_to_the_parent() -> None:
+    from covey.disk.forked_databases import keep_connections  # here because only a forked child needs it
+
+    keep_connections()
+
+
+os.register_at_fork(after_in_child=_leave_connections_to_the_parent)
+
+
 def connect(path: str, synchronous: Synchronous) -> apsw.Connection:
     """Return a connection to the store at `path`, made or migrated where needed; else say what is wrong with it."""
     try:
@@ -44,7 +53,7 @@ def connect(path: str, synchronous: Synchronous) -> apsw.Connection:
         connection.set_busy_timeout(int(BUSY_LIMIT_S * 1000))
         bring_up_to_date(connection, path)
         _set_up(connection, synchronous)
-    except (apsw.Error, OSError) as error:
+    except (apsw.Error, OSError, UnicodeDecodeError) as error:
         connection.close()
         raise_explained(path, error)
     except BaseException:

@@ -8,7 +8,14 @@ import apsw
 from covey.adapters.sqlite.access import Access
 from covey.adapters.sqlite.connection import Row
 from covey.adapters.sqlite.counts import change_queued
-from covey.adapters.sqlite.delivery_rows import decode_delivery, encode_delivery, placed, split_id
+from covey.adapters.sqlite.delivery_rows import (
+    decode_delivery,
+    delivery_rows,
+    encode_delivery,
+    placed,
+    readable,
+    split_id,
+)
 from covey.adapters.sqlite.statements import statements
 from covey.adapters.sqlite.values import to_text
 from covey.core.delivery import Delivery, DeliveryState, lapses_at
@@ -37,7 +44,8 @@ class SqliteDeliveries:
 
     async def place(self, delivery: Delivery) -> Delivery:
         seq = self._access.next_number()
-        row = (seq, delivery.inbox, *encode_delivery(delivery))
+        checksum, *values = encode_delivery(delivery)
+        row = (checksum, seq, delivery.inbox, *values)
         # One without a seq was never placed, unless its caller made it anew: try before looking it up.
         before = self._where(delivery) if delivery.seq else None
         if before is None:
@@ -70,7 +78,9 @@ class SqliteDeliveries:
 
     async def lapsed(self, now: datetime, limit: int) -> Sequence[Delivery]:
         until = (to_text(now), limit)
-        return sorted((*self._find("lapsed_leases", until), *self._find("lapsed_dates", until)), key=_lapse)[:limit]
+        # A damaged one is left as it is: it would keep all others from being seen to.
+        leases, dates = (delivery_rows(self._access, _SQL[name], until) for name in ("lapsed_leases", "lapsed_dates"))
+        return sorted((*readable(leases), *readable(dates)), key=_lapse)[:limit]
 
     def _find(self, name: str, values: Row) -> Sequence[Delivery]:
         return [decode_delivery(row) for row in self._access.read(_SQL[name], values)]

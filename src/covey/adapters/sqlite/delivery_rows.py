@@ -1,12 +1,19 @@
 """The rows of deliveries."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
+from covey.adapters.sqlite.access import Access
+from covey.adapters.sqlite.checksums import WRONG, of_values
 from covey.adapters.sqlite.connection import Row
-from covey.adapters.sqlite.values import to_instant, to_instant_or_none, to_text
+from covey.adapters.sqlite.records import record_of
+from covey.adapters.sqlite.statements import statements
+from covey.adapters.sqlite.values import from_json, to_instant, to_instant_or_none, to_text
+from covey.core.compact import to_json
 from covey.core.delivery import Delivery, DeliveryState
+from covey.core.errors import RecordDamaged
 from covey.core.evidence import EvidenceGrade
+from covey.core.extent import parse_seen
 from covey.core.ids import DeliveryId
 from covey.core.message import Kind
 
@@ -16,6 +23,7 @@ _KINDS: Final[Mapping[str, Kind]] = {kind.value: kind for kind in Kind}
 _GRADES: Final[Mapping[str | None, EvidenceGrade | None]] = {None: None} | {
     grade.value: grade for grade in EvidenceGrade
 }
+_AT: Final = statements("deliveries")["at"]
 _SEQ: Final = Delivery._fields.index("seq")
 
 
@@ -26,11 +34,12 @@ def split_id(delivery_id: DeliveryId) -> tuple[str, str]:
 
 
 def encode_delivery(delivery: Delivery) -> Row:
-    """Return all columns but seq and inbox, which only placing changes; the two of the id come last."""
+    """Return the checksum, and then all columns but seq and inbox, which only placing changes; the two of the id come
+    last."""
     (
         delivery_id,
         _message_id,
-        _inbox,
+        inbox,
         agent,
         state,
         kind,
@@ -47,14 +56,15 @@ def encode_delivery(delivery: Delivery) -> Row:
         grade,
         reason,
         archived_at,
+        seen,
     ) = delivery
     message_id, _, copy = delivery_id.rpartition(".")
-    return (
+    values = (
         agent,
         state,
         kind,
         sender,
-        expects_reply,
+        1 if expects_reply else 0,
         number,
         scope,
         subject,
@@ -65,9 +75,9 @@ def encode_delivery(delivery: Delivery) -> Row:
         grade,
         reason,
         None if archived_at is None else to_text(archived_at),
-        message_id,
-        copy,
+        None if seen is None else to_json(seen),
     )
+    return (of_values((message_id, copy, inbox, *values)), *values, message_id, copy)
 
 
 def placed(delivery: Delivery, seq: int) -> Delivery:
@@ -75,9 +85,49 @@ def placed(delivery: Delivery, seq: int) -> Delivery:
     return Delivery._make((*delivery[:_SEQ], seq, *delivery[_SEQ + 1 :]))
 
 
+DELIVERY_COLUMNS: Final = [name.strip() for name in _AT.partition(" from ")[0].removeprefix("select").split(",")][2:]
+"""The columns of a delivery that its checksum covers, in their order: all but the checksum itself and the seq."""
+
+SEQ: Final = 1
+"""The place of the seq in a row."""
+
+
+def delivery_rows(access: Access, statement: str, values: Row) -> Sequence[Row]:
+    """Return the rows that a statement finds. Text that is none stops SQLite's driver; then each row is read alone, and
+    one that can't be read has no more than its seq."""
+    try:
+        return list(access.read(statement, values))
+    except UnicodeDecodeError:
+        places: list[Row] = list(access.read(f"select seq from ({statement})", values))
+        return [_row(access, seq) for (seq,) in places]
+
+
+def _row(access: Access, seq: int) -> Row:
+    try:
+        return next(access.read(_AT, (seq,)))
+    except UnicodeDecodeError:
+        return (-1, seq)
+
+
+def readable(rows: Iterable[Row]) -> list[Delivery]:
+    """Return the deliveries of rows, without those that are damaged: of these nobody knows whose they are."""
+    found: list[Delivery] = []
+    for row in rows:
+        try:
+            found.append(decode_delivery(row))
+        except RecordDamaged:
+            continue
+    return found
+
+
+@record_of("deliveries")
 def decode_delivery(row: Row) -> Delivery:
-    """Return the delivery of a row."""
+    """Return the delivery of a row; RecordDamaged where it is not the row that was written."""
+    checksum = row[0]
+    if checksum is not None and of_values(row[2:]) != checksum:
+        raise ValueError(f"{row[2]}.{row[3]}: {WRONG}")
     (
+        _,
         seq,
         message_id,
         copy,
@@ -97,6 +147,7 @@ def decode_delivery(row: Row) -> Delivery:
         grade,
         reason,
         archived_at,
+        seen,
     ) = row
     return Delivery(
         DeliveryId(f"{message_id}.{copy}"),
@@ -118,4 +169,5 @@ def decode_delivery(row: Row) -> Delivery:
         _GRADES[grade],
         reason,
         to_instant_or_none(archived_at),
+        None if seen is None else parse_seen(from_json(seen)),
     )

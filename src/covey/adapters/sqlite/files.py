@@ -5,13 +5,20 @@
 import os
 from typing import Final
 
+from covey.core.errors import StoreCorrupt
+
 PRIVATE_FILE: Final = 0o600
 PRIVATE_FOLDER: Final = 0o700
 HIDDEN_FOLDER: Final = ".covey"
+EMPTY: Final = (
+    "it is an empty file (0 bytes): the store was cut off, or another program made the file. Restore a backup to this"
+    " path; or, for a new space, remove the file and run `covey init`"
+)
 
 
 def prepare(path: str) -> None:
-    """Make the folder of a database and an empty file for it, where they are missing.
+    """Make the folder of a database and a file for it, where they are missing. An empty file is refused: nothing makes
+    one, so it is what is left of a store, or another program's.
 
     A file that is there is never opened here: closing it would drop the locks that SQLite has on it in this process.
     """
@@ -20,12 +27,24 @@ def prepare(path: str) -> None:
         _make_folder(folder)
         if os.path.basename(folder) == HIDDEN_FOLDER:
             write_new(os.path.join(folder, ".gitignore"), b"*\n")
-    write_new(path, b"")
+    try:
+        if is_empty(path):
+            raise StoreCorrupt(path, EMPTY)
+    except FileNotFoundError:
+        from covey.adapters.sqlite.blank import make_blank  # here because it is seldom so
+
+        make_blank(path)
 
 
-def lock_file(path: str) -> int:
-    """Return a descriptor of the file, which is made where it is missing."""
-    return os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, PRIVATE_FILE)
+def is_empty(path: str) -> bool:
+    """Tell whether a file has 0 bytes, and no log: after a power cut that may be all that there is of a new store. One
+    that is not there is FileNotFoundError."""
+    if os.stat(path).st_size > 0:
+        return False
+    try:
+        return os.stat(f"{path}-wal").st_size == 0
+    except FileNotFoundError:
+        return True
 
 
 def write_new(path: str, content: bytes) -> None:

@@ -1,14 +1,18 @@
 """The store for programs with an event loop: commits in groups, and a thread that reads."""
 
 import os
+from collections.abc import Sequence
 from functools import partial
 from types import CoroutineType
 from typing import Any, TypeVar
 
+import apsw
+
 from covey.adapters.sqlite.checkpoints import Checkpoints
+from covey.adapters.sqlite.condition import Condition
 from covey.adapters.sqlite.connection import Synchronous, absolute, capabilities, connect
 from covey.adapters.sqlite.lane import Lane
-from covey.adapters.sqlite.log_sync import LogSync, no_sync
+from covey.adapters.sqlite.log_sync import LogSync
 from covey.adapters.sqlite.reader import Reader
 from covey.adapters.sqlite.recorded_writer import RecordedWriter
 from covey.adapters.sqlite.recording import Replication
@@ -55,21 +59,23 @@ class GroupCommit:
         self.path = absolute(path)
         self._synchronous: Synchronous = synchronous
         self._forks = _forks
-        self._log = LogSync(self.path)
-        sync = self._log if synchronous == "full" else no_sync
-        connection = connect(self.path, "normal")
-        self._checkpoints = Checkpoints(f"covey {self.path}", partial(connect, self.path, "normal"))
+        self.condition = condition = Condition(self.path)
+        self._log = LogSync(self.path, condition)
+        sync = self._log if synchronous == "full" else None
+        connection, for_short, for_long = _connect(self.path, synchronous, condition)
+        self._checkpoints = Checkpoints(f"covey {self.path}", partial(_connect_again, self.path, condition), condition)
         self._checkpoints.watch(connection)
         turnstile = Turnstile(self.path)
         if replica is None:
-            writer = Writer(connection, self.path, turnstile, ring, sync=sync)
+            writer = Writer(connection, self.path, turnstile, ring, condition, sync=sync)
         else:
-            writer = RecordedWriter(connection, self.path, turnstile, ring, replica.recording(connection))
-        self._reader = Reader(connect(self.path, synchronous), self.path)
+            recording = replica.recording(connection)
+            writer = RecordedWriter(connection, self.path, turnstile, ring, condition, recording)
+        self._reader = Reader(for_short, self.path, condition)
         """For short reads, which take less time than handing them to another thread and back."""
         self._replica = replica
         refresh = None if replica is None else partial(_refresh, replica)
-        reader = Reader(connect(self.path, synchronous), self.path, refresh=refresh)
+        reader = Reader(for_long, self.path, condition, refresh=refresh)
         self._writes = WriteLane(self.path, writer, limit_s)
         self._long_reads = Lane(self.path, reader.together, reader.close, limit_s)
         self._is_closed = False
@@ -94,7 +100,7 @@ class GroupCommit:
         return self._reader.alone(operation)
 
     async def close(self) -> None:
-        if self._is_closed:
+        if self._is_closed or self._forks != _forks:  # in a forked child everything is the parent's
             return
         self._is_closed = True
         await self._writes.close()
@@ -108,6 +114,26 @@ class GroupCommit:
     def _check_process(self) -> None:
         if self._forks != _forks:
             raise RuntimeError("a store does not go along through fork: open it again in the new process")
+
+
+def _connect(path: str, synchronous: Synchronous, condition: Condition) -> Sequence[apsw.Connection]:
+    """Return the connections of a store: to write, for short reads and for long ones, all to the same file."""
+    connections: list[apsw.Connection] = []
+    try:
+        for setting in ("normal", synchronous, synchronous):
+            connections.append(connect(path, setting))
+        condition.opened(connections[0])
+    except BaseException:
+        for connection in connections:
+            connection.close()
+        raise
+    return connections
+
+
+def _connect_again(path: str, condition: Condition) -> apsw.Connection:
+    """Return one more connection, while the store is open."""
+    condition.check_database()  # a store that was removed is not made anew
+    return connect(path, "normal")
 
 
 def _refresh(replica: Replication) -> None:

@@ -5,7 +5,7 @@ from typing import Final
 
 from covey.adapters.sqlite.access import Access
 from covey.adapters.sqlite.counts import queued
-from covey.adapters.sqlite.delivery_rows import decode_delivery
+from covey.adapters.sqlite.delivery_rows import SEQ, delivery_rows, readable
 from covey.adapters.sqlite.statements import statements
 from covey.core.delivery import Delivery, DeliveryState
 from covey.core.ids import InboxId
@@ -27,19 +27,23 @@ class SqliteInboxes:
     async def waiting(
         self, inbox: InboxId, states: Collection[DeliveryState], after: int = 0, limit: int = 1000
     ) -> Sequence[Delivery]:
-        values = (inbox, after, *_filled(states, _STATES), limit)
-        return [decode_delivery(row) for row in self._access.read(_WAITING, values)]
+        wanted = _filled(states, _STATES)
+        while True:
+            rows = delivery_rows(self._access, _WAITING, (inbox, after, *wanted, limit))
+            found = readable(rows)
+            if found or len(rows) < limit:
+                return found
+            after = rows[-1][SEQ]  # a whole page of damaged ones is not the end
 
     async def queued(self, inbox: InboxId) -> int:
         return queued(self._access, inbox)
 
     async def oldest(self, inbox: InboxId, kinds: Collection[Kind]) -> Delivery | None:
-        row = self._access.read(_SQL["oldest"], (inbox, *_filled(kinds, _KINDS))).fetchone()
-        return None if row is None else decode_delivery(row)
+        found = readable(delivery_rows(self._access, _SQL["oldest"], (inbox, *_filled(kinds, _KINDS))))
+        return found[0] if found else None
 
     async def alike(self, inbox: InboxId, sender: AgentName, scope: Scope, subject: Subject) -> Sequence[Delivery]:
-        rows = self._access.read(_SQL["alike"], (inbox, sender, scope, subject))
-        return [decode_delivery(row) for row in rows]
+        return readable(delivery_rows(self._access, _SQL["alike"], (inbox, sender, scope, subject)))
 
     async def occupied(self) -> Sequence[InboxId]:
         return [InboxId(inbox) for (inbox,) in self._access.read(_SQL["occupied"])]

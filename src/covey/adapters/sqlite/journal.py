@@ -5,6 +5,7 @@ from typing import Final
 
 from covey.adapters.sqlite.access import Access
 from covey.adapters.sqlite.connection import Row
+from covey.adapters.sqlite.records import record_of
 from covey.adapters.sqlite.statements import statements
 from covey.adapters.sqlite.values import from_json, to_instant, to_text
 from covey.core.compact import to_json
@@ -57,6 +58,7 @@ class SqliteJournal:
         return self._access.read(_LAST).get
 
 
+@record_of("journal")
 def _decode(row: Row) -> Event:
     position, at, action, actor, session, grade, message_id, agent, scope, details = row
     return Event(

@@ -9,6 +9,7 @@ from typing import Any, Final, TypeVar, cast
 
 from covey.adapters.sqlite.operations import Job
 from covey.core.errors import StoreBusy, StoreClosed
+from covey.core.ids import MessageId
 
 T = TypeVar("T")
 
@@ -38,6 +39,7 @@ class Waiting(Job):
         self.operation = operation  # not by way of `Job`: every commit comes by here
         self.value: Any = None
         self.error: BaseException | None = None
+        self.filed: Sequence[MessageId] = ()
         self.loop = loop
         self.future: asyncio.Future[Any] = loop.create_future()
         self.since = monotonic()
@@ -154,7 +156,7 @@ class Lane:
         """Tell each event loop once."""
         if error is not None:
             for waiting in batch:
-                waiting.error = error
+                waiting.fail(error)
         loops: dict[asyncio.AbstractEventLoop, list[Waiting]] = {}
         for waiting in batch:
             loops.setdefault(waiting.loop, []).append(waiting)

@@ -9,32 +9,32 @@ has synced it.
 
 import os
 
-from covey.core.errors import Unavailable
+from covey.adapters.sqlite.condition import Condition
 from covey.disk.syncing import sync_data
 
 
 class LogSync:
     """Syncs the log of the database at `path`. SQLite has no locks on that file that opening it here could disturb."""
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, condition: Condition) -> None:
         self._path = f"{path}-wal"
+        self._condition = condition
         self._descriptor: int | None = None
 
     def __call__(self) -> None:
-        """Return when what was written to the log is on the disk. What fails may be on it or not: nobody can know."""
+        """Return when what was written to the log is on the disk, and the path still names that log. If the sync fails,
+        durability is unknown: StoreUnconfirmed, and nothing more is written."""
+        self._condition.check_confirmed()
         try:
             if self._descriptor is None:
                 self._descriptor = os.open(self._path, os.O_RDWR | os.O_CLOEXEC)
             sync_data(self._descriptor)
         except OSError as error:
-            said = error.strerror or str(error)
-            raise Unavailable(f"the disk did not confirm a commit ({said}); send again with the same id") from error
+            self._condition.check()  # of a log that was removed more is known
+            raise self._condition.unconfirmed(error) from error
+        self._condition.check()
 
     def close(self) -> None:
         if self._descriptor is not None:
             os.close(self._descriptor)
             self._descriptor = None
-
-
-def no_sync() -> None:
-    """Stand in where SQLite itself waits for the disk, or nobody wants to."""

@@ -6,9 +6,11 @@ import apsw
 
 from covey import ports
 from covey.adapters.sqlite.access import Access
+from covey.adapters.sqlite.checksums import of_document
 from covey.adapters.sqlite.recent import decode_recent, remember
 from covey.adapters.sqlite.statements import statements
 from covey.adapters.sqlite.values import to_text, to_text_or_null
+from covey.core.errors import MessageDamaged
 from covey.core.ids import MessageId
 from covey.core.message import Kind, Message
 from covey.core.names import Scope
@@ -26,6 +28,7 @@ class SqliteMessages:
         self._access = access
 
     async def add(self, message: Message, document: str, *, is_swept: bool = False) -> None:
+        content = document.encode()
         row = (
             message.id,
             message.thread,
@@ -36,23 +39,31 @@ class SqliteMessages:
             to_text(message.created_at),
             document,
             has_files(message.parts),
+            of_document(content),
         )
         try:
             self._access.write(_ADD, row)
         except apsw.ConstraintError:
             raise LookupError(f"message {message.id} is filed already") from None
+        self._access.filed.append(message.id)
+        if message.marks is not None and message.marks.pair is not None:
+            self._access.write(_SQL["add_pair"], (message.marks.pair, message.id))
         # A task is read again at each of its moves, and what is asked or answered by whoever waits for it.
         if message.expects_reply or message.in_reply_to is not None or message.kind is Kind.TASK:
-            remember(document, message)
+            remember(content, message)
         if is_swept:
             self._access.write(_SQL["sweep_one"], (message.id,))
 
     async def get(self, message_id: MessageId) -> Message | None:
         row = self._access.read(_GET, (message_id,)).fetchone()
-        return None if row is None else decode_recent(row[0])
+        return None if row is None else decode_recent(message_id, *row)
 
     async def thread(self, thread: MessageId) -> Sequence[Message]:
-        return [decode_recent(document) for (document,) in self._access.read(_SQL["thread"], (thread,))]
+        messages = [decode_recent(*row) for row in self._access.read(_SQL["thread"], (thread,))]
+        for message in messages:
+            if message.thread != thread:
+                raise MessageDamaged(message.id, f"it is filed in thread {thread}")
+        return messages
 
     async def find(self, wanted: "ports.MessageFilter", limit: int) -> Sequence[Message]:
         values = (wanted.kind, wanted.sender, to_text_or_null(wanted.since), limit)
@@ -62,9 +73,16 @@ class SqliteMessages:
             rows = self._access.read(_SQL["newest_on_subject"], (*values, wanted.subject))
         else:
             rows = self._access.read(_SQL["newest"], values)
-        newest_first = [decode_recent(document) for (document,) in rows]
+        newest_first = [decode_recent(*row) for row in rows]
+        for message in newest_first:
+            if not _fits(message, wanted):
+                raise MessageDamaged(message.id, "it is filed under what it does not say")
         newest_first.reverse()
         return newest_first
+
+    async def latest_of(self, pair: str) -> Message | None:
+        row = self._access.read(_SQL["latest_of"], (pair,)).fetchone()
+        return None if row is None else decode_recent(*row)
 
     async def is_swept(self, message_id: MessageId) -> bool:
         row = self._access.read(_SQL["is_swept"], (message_id,)).fetchone()
@@ -72,3 +90,15 @@ class SqliteMessages:
 
     async def sweep(self, scope: Scope) -> int:
         return sum(1 for _ in self._access.write(_SQL["sweep"], (scope,)))
+
+
+def _fits(message: Message, wanted: "ports.MessageFilter") -> bool:
+    """Tell whether a message is what its columns were asked for."""
+    scope, subject, kind, sender, since = wanted
+    return (
+        (scope is None or message.scope == scope)
+        and (subject is None or message.subject == subject)
+        and (kind is None or message.kind is kind)
+        and (sender is None or message.sender.agent == sender)
+        and (since is None or message.created_at >= since)
+    )

@@ -1,7 +1,6 @@
 """Migrations: by name, each once, by one process, in one transaction."""
 
 from collections.abc import Collection, Sequence
-from typing import Final
 
 import apsw
 
@@ -9,9 +8,7 @@ from covey.adapters.sqlite.access import Execute, on_one_cursor
 from covey.adapters.sqlite.statements import MIGRATIONS_FOLDER, migration, migration_names, statements
 from covey.adapters.sqlite.trouble import BUSY_LIMIT_S
 from covey.core.errors import StoreCorrupt, StoreNewer
-
-APPLICATION_ID: Final = 0x436F7679
-"""What marks the file as a Covey store: the letters Covy."""
+from covey.core.store_url import APPLICATION_ID
 
 _SQL = statements("store")
 
@@ -40,6 +37,8 @@ def missing(connection: apsw.Connection, path: str, known: Collection[str]) -> S
         if is_empty and mark == 0:
             return list(known)
         raise StoreCorrupt(path, "it is a database of another program")
+    if is_empty:
+        return list(known)
     applied = [name for (name,) in execute(_SQL["applied"])]
     if unknown := sorted(set(applied) - set(known)):
         raise StoreNewer(path, unknown)

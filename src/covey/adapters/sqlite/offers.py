@@ -6,9 +6,11 @@ from typing import Final
 
 from covey.adapters.sqlite.access import Access
 from covey.adapters.sqlite.connection import Row
+from covey.adapters.sqlite.records import record_of
 from covey.adapters.sqlite.statements import statements
 from covey.adapters.sqlite.values import from_json, to_instant, to_instant_or_none, to_text, to_text_or_null
 from covey.core.compact import to_json
+from covey.core.extent import Extent
 from covey.core.ids import OfferId, SessionId
 from covey.core.offer import Offer, Presentation
 
@@ -38,6 +40,7 @@ class SqliteOffers:
             to_text_or_null(offer.ended_at),
             offer.end_reason,
             offer.lease // _MICROSECOND,
+            to_json(offer.extents) if offer.extents else None,
         )
         self._access.write(_SQL["put"], row)
 
@@ -45,9 +48,22 @@ class SqliteOffers:
         return [decode_offer(row) for row in self._access.read(_SQL["live_of"], (session_id,))]
 
 
+@record_of("offers")
 def decode_offer(row: Row) -> Offer:
     """Return the offer of a row."""
-    offer_id, session, turn, deliveries, offered_at, lease_until, presentation, ended_at, end_reason, lease_us = row
+    (
+        offer_id,
+        session,
+        turn,
+        deliveries,
+        offered_at,
+        lease_until,
+        presentation,
+        ended_at,
+        end_reason,
+        lease_us,
+        extents,
+    ) = row
     return Offer(
         offer_id,
         session,
@@ -59,4 +75,5 @@ def decode_offer(row: Row) -> Offer:
         to_instant_or_none(ended_at),
         end_reason,
         timedelta(microseconds=lease_us),
+        () if extents is None else tuple([Extent(*extent) for extent in from_json(extents)]),
     )

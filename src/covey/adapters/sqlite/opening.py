@@ -5,7 +5,7 @@ from urllib.parse import quote
 import apsw
 
 from covey.adapters.sqlite.access import on_one_cursor
-from covey.adapters.sqlite.trouble import BUSY_LIMIT_S
+from covey.adapters.sqlite.trouble import BUSY_LIMIT_S, raise_explained
 
 
 def open_to_look(path: str) -> apsw.Connection:
@@ -16,6 +16,14 @@ def open_to_look(path: str) -> apsw.Connection:
         # To read the log SQLite makes an index of it beside the file, which it can't where the folder is read-only.
         # There nobody writes a log either; one that came with the file is left out.
         return _opened(f"file:{quote(path)}?immutable=1", apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI)
+
+
+def check_database(path: str) -> None:
+    """Raise what is wrong with a file that is no database, or can't be opened."""
+    try:
+        open_to_look(path).close()
+    except apsw.Error as error:
+        raise_explained(path, error)
 
 
 def _opened(name: str, flags: int) -> apsw.Connection:

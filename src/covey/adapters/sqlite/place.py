@@ -14,9 +14,10 @@ from typing import Final, TypeVar
 import apsw
 
 from covey.adapters.sqlite.access import on_one_cursor
+from covey.adapters.sqlite.condition import Condition
 from covey.adapters.sqlite.connection import absolute, connect
-from covey.adapters.sqlite.files import remove
-from covey.adapters.sqlite.migrations import APPLICATION_ID, missing
+from covey.adapters.sqlite.files import is_empty, remove
+from covey.adapters.sqlite.migrations import missing
 from covey.adapters.sqlite.reader import Reader
 from covey.adapters.sqlite.search_index import delete_index
 from covey.adapters.sqlite.snapshots import copy_pages, examine
@@ -24,6 +25,7 @@ from covey.adapters.sqlite.statements import migration_names, statements
 from covey.adapters.sqlite.store import SqliteStore
 from covey.adapters.sqlite.trouble import raise_explained
 from covey.core.errors import BackupUnusable, SpaceInUse, StoreCorrupt, WouldOverwrite
+from covey.core.store_url import APPLICATION_ID
 from covey.ports.backup import Claim, Snapshot
 from covey.ports.checkup import Tell
 from covey.ports.store import Operation, Store
@@ -55,8 +57,9 @@ class SqlitePlace:
 
     @asynccontextmanager
     async def _claim(self, replace: bool) -> AsyncGenerator[Claim]:
-        self._make_room(replace)
+        was_there = self._make_room(replace)
         connection = self._hold()
+        claimed: _Claim | None = None
         try:
             claimed = _Claim(connection, self._path)
             if not claimed.is_empty and not replace:
@@ -67,12 +70,17 @@ class SqlitePlace:
             finally:
                 await claimed.close()
         finally:
+            if not was_there and (claimed is None or not claimed.is_installed):
+                _remove_store(self._path)  # while nobody else can open it
             connection.close()
 
-    def _make_room(self, replace: bool) -> None:
-        """See to it that there is a store: an empty one where there is none."""
+    def _make_room(self, replace: bool) -> bool:
+        """See to it that there is a store: an empty one where there is none. Tell whether there was a file."""
+        was_there = os.path.lexists(self._path)
         if _is_filled(self._path) and not replace:
             raise _filled(self._path)
+        if os.path.isfile(self._path) and is_empty(self._path):
+            remove(self._path)
         try:
             connect(self._path, "full").close()
         except StoreCorrupt:
@@ -80,6 +88,7 @@ class SqlitePlace:
                 raise
             _set_aside(self._path)
             connect(self._path, "full").close()
+        return was_there
 
     def _hold(self) -> apsw.Connection:
         try:
@@ -104,10 +113,11 @@ class _Claim:
     def __init__(self, connection: apsw.Connection, path: str) -> None:
         self._connection = connection
         self._path = path
-        self._reader = Reader(connection, path)
+        self._reader = Reader(connection, path, Condition(path))
         self._store: SqliteStore | None = None
         self.name = path
         self.staging_file = f"{path}{STAGING}"
+        self.is_installed = False
 
     @property
     def is_empty(self) -> bool:
@@ -135,6 +145,7 @@ class _Claim:
             source = apsw.Connection(self.staging_file, flags=apsw.SQLITE_OPEN_READWRITE)
             try:
                 copy_pages(source, self._connection, tell)
+                self.is_installed = True
             finally:
                 source.close()
         except apsw.Error as error:
@@ -149,6 +160,12 @@ class _Claim:
         """Remove what was staged, by this process or by one that was killed."""
         for beside in _BESIDE:
             remove(f"{self.staging_file}{beside}")
+
+
+def _remove_store(path: str) -> None:
+    """Remove a store that was made here for what was to take its place."""
+    for beside in _BESIDE:
+        remove(f"{path}{beside}")
 
 
 def _filled(path: str) -> WouldOverwrite:

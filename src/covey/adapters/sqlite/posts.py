@@ -5,6 +5,7 @@ from datetime import datetime
 
 from covey.adapters.sqlite.access import Access
 from covey.adapters.sqlite.connection import Row
+from covey.adapters.sqlite.records import record_of
 from covey.adapters.sqlite.statements import statements
 from covey.adapters.sqlite.values import to_instant, to_instant_or_none, to_text, to_text_or_null
 from covey.core.ids import DeliveryId
@@ -55,6 +56,7 @@ class SqlitePosts:
         return newest_first[::-1]
 
 
+@record_of("posts")
 def decode_post(row: Row) -> Post:
     """Return the post of a row."""
     post_id, channel, conversation, message_id, state, created_at, since, next_at, attempts, holder, error = row

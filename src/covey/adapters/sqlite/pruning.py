@@ -5,6 +5,7 @@ from datetime import datetime
 from typing import Any
 
 from covey.adapters.sqlite.access import Access
+from covey.adapters.sqlite.checksums import decode_document
 from covey.adapters.sqlite.connection import Row
 from covey.adapters.sqlite.runs import decode_run
 from covey.adapters.sqlite.statements import statements
@@ -14,7 +15,6 @@ from covey.core.names import Scope
 from covey.core.parts import FilePart
 from covey.core.pruning import ThreadState
 from covey.core.run import Run, RunId
-from covey.core.wire import decode
 from covey.ports.pruning import Page, Removed
 
 _SQL = statements("pruning")
@@ -82,7 +82,7 @@ class SqliteHoldings:
 
     async def files(self, after: int, limit: int) -> Page[str]:
         rows = self._rows("with_files", after, limit)
-        parts = (part for _, document in rows for part in decode(document).parts)
+        parts = (part for _, *row in rows for part in decode_document(*row).parts)
         distinct = dict.fromkeys(part.digest for part in parts if isinstance(part, FilePart))
         return Page(tuple(distinct), rows[-1][0] if len(rows) == limit else None)
 
@@ -114,6 +114,7 @@ class SqlitePruned:
                 raise LookupError(f"message {message_id} is open, or is not there")
             deliveries += self._remove("deliveries", message_id)
             tickets += self._remove("tickets", message_id)
+            self._remove("pairs", message_id)
             tasks += self._remove("task", message_id)
             posts += self._remove("posts", message_id)
             runs += self._remove("runs", message_id)

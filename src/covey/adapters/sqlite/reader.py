@@ -7,6 +7,7 @@ import apsw
 
 from covey import ports
 from covey.adapters.sqlite.access import Access, on_one_cursor, refuse
+from covey.adapters.sqlite.condition import Condition
 from covey.adapters.sqlite.known import Known
 from covey.adapters.sqlite.operations import Job
 from covey.adapters.sqlite.schema import Schema
@@ -30,11 +31,13 @@ class Reader:
         self,
         connection: apsw.Connection,
         path: str,
+        condition: Condition,
         known: Known | None = None,
         refresh: Callable[[], None] | None = None,
     ) -> None:
         self._refresh = refresh
         """Brings what is read to where it should be; None where it always is."""
+        self._condition = condition
         self._connection = connection
         self._path = path
         self._known = known or Known()
@@ -50,7 +53,7 @@ class Reader:
         try:
             self._begin()
             return finish(operation(self._transaction))
-        except apsw.Error as error:
+        except (apsw.Error, UnicodeDecodeError) as error:
             raise_explained(self._path, error)
         finally:
             self._end()
@@ -76,12 +79,13 @@ class Reader:
     def _run(self, job: Job) -> None:
         try:
             job.value = finish(job.operation(self._transaction))
-        except apsw.Error as error:
+        except (apsw.Error, UnicodeDecodeError) as error:
             job.error = explain(self._path, error)
         except BaseException as error:  # noqa: BLE001 - it belongs to whoever awaits the job, and is given to them
             job.error = error
 
     def _begin(self) -> None:
+        self._condition.check_database()
         self._execute(_VIEW)
         version = self._execute(_VERSION).get
         if version != self._known.version:

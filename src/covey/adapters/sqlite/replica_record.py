@@ -19,6 +19,11 @@ VERSION: Final = 1
 COMPRESSED_FROM: Final = 16 * 1024
 """Smaller records are left as they are: the server compresses what it keeps, and nobody waits for that."""
 
+FREE_BYTES: Final = 64 * 1024 * 1024
+MAX_RATIO: Final = 100
+"""A record may unpack to this many times its size, and to `FREE_BYTES` in any case. What compresses better than that is
+left as it is."""
+
 _ENCODER: Final = json.JSONEncoder(separators=(",", ":"))
 _DECODER: Final = json.JSONDecoder()
 _LEVEL: Final = 1
@@ -54,7 +59,7 @@ def encode(record: Record) -> bytes:
     body = encode_rows(record.rows) if record.rows else b""
     if len(body) >= COMPRESSED_FROM:
         compressed = zlib.compress(body, _LEVEL)
-        if len(compressed) < len(body):
+        if len(compressed) < len(body) <= _most(compressed):
             head["zlib"] = len(body)
             body = compressed
     return b"".join((_ENCODER.encode(head).encode(), b"\n", body))
@@ -70,13 +75,20 @@ def decode(log: str, document: bytes) -> Record:
             raise StoreNewer(log, [f"record version {version}"])
         size = head.get("zlib")
         if size is not None:
+            if int(size) > _most(body):
+                raise ValueError(f"it unpacks to {size} bytes")
             body = _expanded(body, int(size))
         topics = [Topic(str(topic)) for topic in head.get("topics", ())]
         migrations = [str(name) for name in head.get("migrations", ())]
         rows = decode_rows(body) if body else ()
         return Record(str(head["id"]), str(head["after"]), Kind(head["kind"]), topics, migrations, rows)
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError, zlib.error) as error:
+    except (ValueError, KeyError, TypeError, AttributeError, ArithmeticError, RecursionError, zlib.error) as error:
         raise StoreCorrupt(log, f"an entry of it is no record of Covey ({error})") from error
+
+
+def _most(compressed: bytes) -> int:
+    """Return to how many bytes a record may be unpacked: anybody may have written it."""
+    return max(FREE_BYTES, MAX_RATIO * len(compressed))
 
 
 def _expanded(body: bytes, size: int) -> bytes:

@@ -5,6 +5,7 @@ from typing import Final
 
 from covey.adapters.sqlite.replica_rows import DELETE, DOCUMENT, MESSAGES, UPDATE, Row
 from covey.core.errors import Rejected
+from covey.core.marks import BY_WHOLE_SPACE
 from covey.core.names import SPACE
 from covey.core.wire import decode
 
@@ -40,6 +41,8 @@ def _fault(author: str, row: Row) -> str | None:
         return f"{author} wrote a message that is none"
     if written.id != message_id or written.sender.agent != sender:
         return f"{author} wrote a message that is filed as another one"
-    if written.sender.agent in (author, SPACE):
-        return None
-    return f"{author} sent a message as {written.sender.agent}"
+    if written.sender.agent not in (author, SPACE):
+        return f"{author} sent a message as {written.sender.agent}"
+    if written.marks is not None and any(getattr(written.marks, name) is not None for name in BY_WHOLE_SPACE):
+        return f"{author} wrote marks that only a program for the whole space sets"
+    return None

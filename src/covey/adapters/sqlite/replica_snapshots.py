@@ -5,6 +5,7 @@ import os
 import apsw
 
 from covey.adapters.sqlite.access import on_one_cursor
+from covey.adapters.sqlite.files import write_new
 from covey.adapters.sqlite.integrity import damage
 from covey.adapters.sqlite.opening import open_to_look
 from covey.adapters.sqlite.replica_state import read_state
@@ -26,6 +27,7 @@ def take(path: str, file: str) -> int:
             execute = on_one_cursor(source)
             execute(_STORE["view"])
             position = read_state(execute).position  # the first read fixes the moment
+            write_new(file, b"")  # for its owner alone, from the first moment
             copy = apsw.Connection(file)
             try:
                 on_one_cursor(copy)(_SQL["set_up"])

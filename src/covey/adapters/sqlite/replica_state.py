@@ -6,6 +6,7 @@ import apsw
 
 from covey.adapters.sqlite.access import Execute, on_one_cursor
 from covey.adapters.sqlite.files import prepare
+from covey.adapters.sqlite.opening import open_to_look
 from covey.adapters.sqlite.statements import statements
 from covey.adapters.sqlite.trouble import BUSY_LIMIT_S, raise_explained
 from covey.adapters.sqlite.turnstile import Turnstile
@@ -40,6 +41,21 @@ def write_state(execute: Execute, state: ReplicaState) -> None:
 def is_replica(execute: Execute) -> bool:
     """Tell whether a database is a replica of a log. Its migrations come with the log, too."""
     return execute(_SQL["is_replica"]).get == 1
+
+
+def has_followed(path: str) -> bool:
+    """Tell whether there is a replica at a path that has seen its log. Nothing is made."""
+    try:
+        connection = open_to_look(path)
+    except apsw.Error:
+        return False
+    try:
+        execute = on_one_cursor(connection)
+        return is_replica(execute) and bool(read_state(execute).log)
+    except apsw.Error:
+        return False
+    finally:
+        connection.close()
 
 
 def make_replica(path: str) -> None:

@@ -18,12 +18,15 @@ class ReplicaStore(SqliteStore):
         """Open the store over a replica, which it closes in the end."""
         super().__init__(replica.path, ring=ring, synchronous="normal", limit_s=limit_s)
         self._replica = replica
-        self._reader = Reader(self._connection, self.path, self._known, replica.refresh)
+        self._reader = Reader(self._connection, self.path, self._condition, self._known, replica.refresh)
 
     @late
     def _writer(self) -> RecordedWriter:
         recording = self._replica.recording(self._connection)
-        return RecordedWriter(self._connection, self.path, Turnstile(self.path), self._ring, recording, self._known)
+        turnstile = Turnstile(self.path)
+        return RecordedWriter(
+            self._connection, self.path, turnstile, self._ring, self._condition, recording, self._known
+        )
 
     @property
     def capabilities(self) -> Capabilities:

@@ -6,6 +6,7 @@ from itertools import islice
 from covey import ports
 from covey.adapters.sqlite.access import Access
 from covey.adapters.sqlite.connection import Row
+from covey.adapters.sqlite.records import record_of
 from covey.adapters.sqlite.statements import statements
 from covey.adapters.sqlite.values import to_instant, to_instant_or_none, to_text, to_text_or_null
 from covey.core.ids import SessionId
@@ -35,8 +36,8 @@ class SqliteRuns:
     async def children(self, session_id: SessionId) -> Sequence[Run]:
         return [*self._rows("children", session_id)]
 
-    async def alive(self, parent: SessionId | None, parent_agent: AgentName) -> int:
-        return int(self._access.read(_SQL["alive"], (parent_agent, parent)).get)
+    async def alive(self, parent_agent: AgentName) -> int:
+        return int(self._access.read(_SQL["alive"], (parent_agent,)).get)
 
     async def untold(self, limit: int) -> Sequence[Run]:
         return [*self._rows("untold", limit)]
@@ -94,6 +95,7 @@ def _encode(run: Run) -> Row:
     )
 
 
+@record_of("runs")
 def decode_run(row: Row) -> Run:
     """Return the run of a row."""
     (

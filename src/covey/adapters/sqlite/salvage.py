@@ -6,17 +6,19 @@ page costs no more than the rows on it. So every number up to the highest is tri
 
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import apsw
 
 from covey.adapters.sqlite.access import Execute, on_one_cursor
+from covey.adapters.sqlite.checksums import decode_document, of_values
 from covey.adapters.sqlite.connection import Row, absolute, connect
+from covey.adapters.sqlite.delivery_rows import DELIVERY_COLUMNS
 from covey.adapters.sqlite.files import remove
 from covey.adapters.sqlite.opening import open_to_look
 from covey.adapters.sqlite.statements import statements
 from covey.adapters.sqlite.trouble import raise_explained
-from covey.core.errors import Invalid, StoreCorrupt
+from covey.core.errors import Invalid, MessageDamaged, StoreCorrupt
 from covey.ports.checkup import Tell
 
 NUMBERED: Final = (
@@ -25,6 +27,7 @@ NUMBERED: Final = (
     "tickets",
     "tasks",
     "posts",
+    "pairs",
     "runs",
     "offers",
     "sessions",
@@ -33,10 +36,10 @@ NUMBERED: Final = (
 )
 """Tables whose rows have numbers."""
 
-KEYED: Final = ("agents", "settings", "pruned", "bindings", "trees", "waits")
+KEYED: Final = ("agents", "settings", "pruned", "bindings", "trees", "flows", "waits")
 """Tables that are in the order of their keys: they can only be read from both ends."""
 
-OF_MESSAGES: Final = ("deliveries", "tickets", "tasks", "posts")
+OF_MESSAGES: Final = ("deliveries", "tickets", "tasks", "posts", "pairs")
 """Tables whose rows are nothing without their message."""
 
 BATCH: Final = 1000
@@ -110,14 +113,38 @@ def _columns(source: Execute, target: Execute, table: str) -> Sequence[str]:
 def _numbered(source: Execute, table: str, columns: Sequence[str], tell: Tell) -> Iterator[Row | None]:
     """Go through a table by numbers. None stands for a row that could not be read."""
     statement = f"select rowid, {', '.join(columns)} from {table} where rowid = ?"
+    is_whole = _WHOLE.get(table, _is_whole)
     top = _highest(source, table)
     for number in range(1, top + 1):
         if number % BATCH == 0:
             tell(number, top)
         try:
-            yield from source(statement, (number,))
+            for row in source(statement, (number,)):
+                yield row if is_whole(dict(zip(columns, row[1:], strict=True))) else None
         except _UNREADABLE:
             yield None
+
+
+def _is_whole(_values: Mapping[str, Any]) -> bool:
+    return True
+
+
+def _is_whole_message(values: Mapping[str, Any]) -> bool:
+    """Tell whether a message is the one that was filed, as far as its checksum and its document tell."""
+    try:
+        decode_document(values["id"], values["document"].encode(), values.get("checksum"))
+    except MessageDamaged:
+        return False
+    return True
+
+
+def _is_whole_delivery(values: Mapping[str, Any]) -> bool:
+    checksum = values.get("checksum")
+    return checksum is None or of_values([values[name] for name in DELIVERY_COLUMNS]) == checksum
+
+
+_WHOLE: Final = {"messages": _is_whole_message, "deliveries": _is_whole_delivery}
+"""What tells for some tables whether a row that can be read is what was written."""
 
 
 def _highest(source: Execute, table: str) -> int:

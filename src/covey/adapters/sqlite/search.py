@@ -2,22 +2,23 @@
 
 import os
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Final, TypeVar
 
 import apsw
 
 from covey.adapters.sqlite.access import on_one_cursor
-from covey.adapters.sqlite.connection import absolute, connect
+from covey.adapters.sqlite.checksums import decode_document
+from covey.adapters.sqlite.connection import Row, absolute, connect
 from covey.adapters.sqlite.pruning import packed
 from covey.adapters.sqlite.schema import Schema
 from covey.adapters.sqlite.search_index import Progress, SearchIndex, delete_index
 from covey.adapters.sqlite.statements import statements
 from covey.adapters.sqlite.trouble import raise_explained
-from covey.core.errors import StoreClosed
+from covey.core.errors import MessageDamaged, StoreClosed
 from covey.core.ids import MessageId
+from covey.core.message import Message
 from covey.core.reporting import Report, Reporting, report_nothing
-from covey.core.wire import decode
 from covey.ports.ledger import MessageFilter
 from covey.ports.search import Hit
 
@@ -131,10 +132,19 @@ class SqliteSearch:
         begun = after = self._progress(index)
         with Reporting(self._report, "indexing messages") as reporting:
             while after < newest:
-                messages = [(seq, decode(document)) for seq, document in self._execute(_SQL["after"], (after, BATCH))]
-                if not messages:
+                rows = list(self._execute(_SQL["after"], (after, BATCH)))
+                if not rows:
                     return  # they were pruned meanwhile
-                index.take_in(after, messages)
+                index.take_in(after, _readable(rows), Progress(rows[-1][0], rows[-1][1]))
                 after = self._progress(index)
                 if after < newest:
                     reporting.at(after - begun, newest - begun)
+
+
+def _readable(rows: Sequence[Row]) -> Iterator[tuple[int, Message]]:
+    """Return the messages that can be read; a damaged one is not found by its words."""
+    for seq, *row in rows:
+        try:
+            yield seq, decode_document(*row)
+        except MessageDamaged:
+            continue

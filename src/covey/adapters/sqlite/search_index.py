@@ -62,16 +62,14 @@ class SearchIndex:
         """Return how far it has come."""
         return Progress(*next(self._execute(_SQL["progress"])))
 
-    def take_in(self, after: int, messages: Iterable[tuple[int, Message]]) -> None:
-        """Add messages with their places, unless another process has done so since the index stood at `after`."""
+    def take_in(self, after: int, messages: Iterable[tuple[int, Message]], last: Progress) -> None:
+        """Add messages with their places and go on to `last`, unless another process has done so since the index stood
+        at `after`."""
         with self._writing():
             if self.progress().seq == after:
-                last = None
                 for seq, message in messages:
                     self._execute(_SQL["take_in"], _row(seq, message))
-                    last = (seq, message.id)
-                if last is not None:
-                    self._execute(_SQL["advance"], last)
+                self._execute(_SQL["advance"], last)
 
     def places(self, after: int, limit: int) -> Sequence[int]:
         """Return the next places of messages that it has taken in."""

@@ -6,6 +6,7 @@ from typing import Final
 
 from covey.adapters.sqlite.access import Access
 from covey.adapters.sqlite.connection import Row
+from covey.adapters.sqlite.records import record_of
 from covey.adapters.sqlite.statements import statements
 from covey.adapters.sqlite.values import to_instant, to_instant_or_none, to_text, to_text_or_null
 from covey.core.capacity import Capacity, Overflow
@@ -83,9 +84,11 @@ def _encode(session: Session) -> Row:
         to_text_or_null(session.ended_at),
         session.end_reason,
         to_text_or_null(session.hooked_at),
+        session.status,
     )
 
 
+@record_of("sessions")
 def decode_session(row: Row) -> Session:
     """Return the session of a row."""
     (
@@ -107,6 +110,7 @@ def decode_session(row: Row) -> Session:
         ended_at,
         end_reason,
         hooked_at,
+        status,
     ) = row
     return Session(
         session_id,
@@ -124,4 +128,5 @@ def decode_session(row: Row) -> Session:
         to_instant_or_none(ended_at),
         end_reason,
         to_instant_or_none(hooked_at),
+        status,
     )

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from covey.adapters.sqlite.access import Access
 from covey.adapters.sqlite.connection import Row
+from covey.adapters.sqlite.records import record_of
 from covey.adapters.sqlite.statements import statements
 from covey.adapters.sqlite.values import to_instant, to_instant_or_none, to_text, to_text_or_null
 from covey.core.token import Token
@@ -50,6 +51,7 @@ class SqliteSettings:
         self._access.known.settings[name] = value
 
 
+@record_of("tokens")
 def _decode(row: Row) -> Token:
     token_hash, agent, created_at, revoked_at, note, used_at = row
     revoked, used = to_instant_or_none(revoked_at), to_instant_or_none(used_at)

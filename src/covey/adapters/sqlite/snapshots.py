@@ -10,17 +10,16 @@ from typing import Final
 
 import apsw
 
-from covey.adapters.sqlite.access import Access, on_one_cursor, refuse
+from covey.adapters.sqlite.access import on_one_cursor
+from covey.adapters.sqlite.checksums import decode_document
 from covey.adapters.sqlite.connection import absolute
 from covey.adapters.sqlite.integrity import damage, miscounted
-from covey.adapters.sqlite.known import Known
 from covey.adapters.sqlite.migrations import missing
 from covey.adapters.sqlite.opening import open_to_look
-from covey.adapters.sqlite.pruning import SqliteHoldings
 from covey.adapters.sqlite.statements import migration_names, statements
 from covey.adapters.sqlite.trouble import raise_explained
-from covey.core.drive import finish
 from covey.core.errors import StoreCorrupt, StoreFull, Unavailable
+from covey.core.parts import FilePart
 from covey.ports.backup import Snapshot
 from covey.ports.checkup import Tell
 
@@ -127,11 +126,13 @@ def count(connection: apsw.Connection) -> Mapping[str, int]:
 
 
 def _digests(connection: apsw.Connection) -> Sequence[str]:
-    holdings = SqliteHoldings(Access(on_one_cursor(connection), refuse, Known()))
+    """Return the blobs that messages refer to. An older store has no checksums of them."""
+    execute = on_one_cursor(connection)
     found: set[str] = set()
-    after: int | None = 0
-    while after is not None:
-        page = finish(holdings.files(after, PAGE))
-        found.update(page.items)
-        after = page.after
+    after = 0
+    while rows := list(execute(_SQL["with_files"], (after, PAGE))):
+        after = rows[-1][0]
+        for _, message_id, document in rows:
+            parts = decode_document(message_id, document, None).parts
+            found.update(part.digest for part in parts if isinstance(part, FilePart))
     return sorted(found)

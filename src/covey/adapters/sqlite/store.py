@@ -4,6 +4,7 @@ import os
 from typing import TypeVar
 
 from covey import ports
+from covey.adapters.sqlite.condition import Condition
 from covey.adapters.sqlite.connection import Synchronous, absolute, capabilities, connect
 from covey.adapters.sqlite.known import Known
 from covey.adapters.sqlite.reader import Reader
@@ -35,15 +36,21 @@ class SqliteStore:
         self._is_closed = False
         self._ring = ring
         self._known = Known()
+        self._condition = Condition(self.path)
         self._connection = connect(self.path, synchronous)
-        self._reader = Reader(self._connection, self.path, self._known)
+        try:
+            self._condition.opened(self._connection)
+        except BaseException:
+            self._connection.close()
+            raise
+        self._reader = Reader(self._connection, self.path, self._condition, self._known)
 
     @late
     def _writer(self):
         from covey.adapters.sqlite.turnstile import Turnstile
         from covey.adapters.sqlite.writer import Writer
 
-        return Writer(self._connection, self.path, Turnstile(self.path), self._ring, self._known)
+        return Writer(self._connection, self.path, Turnstile(self.path), self._ring, self._condition, self._known)
 
     @property
     def capabilities(self) -> "ports.Capabilities":
@@ -66,7 +73,7 @@ class SqliteStore:
             self._is_running = False
 
     async def close(self) -> None:
-        if not self._is_closed:
+        if not self._is_closed and os.getpid() == self._pid:
             self._is_closed = True
             if "_writer" in vars(self):  # where a late property stands once it was used
                 self._writer.close()

@@ -7,6 +7,7 @@ from itertools import islice
 from covey import ports
 from covey.adapters.sqlite.access import Access
 from covey.adapters.sqlite.connection import Row
+from covey.adapters.sqlite.records import record_of
 from covey.adapters.sqlite.statements import statements
 from covey.adapters.sqlite.values import to_instant, to_instant_or_none, to_text, to_text_or_null
 from covey.core.ids import MessageId, SessionId
@@ -101,6 +102,7 @@ def _encode(task: Task) -> Row:
     )
 
 
+@record_of("tasks")
 def decode_task(row: Row) -> Task:
     """Return the task of a row."""
     (

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from covey.adapters.sqlite.access import Access
 from covey.adapters.sqlite.connection import Row
+from covey.adapters.sqlite.records import record_of
 from covey.adapters.sqlite.statements import statements
 from covey.adapters.sqlite.values import to_instant, to_instant_or_none, to_text, to_text_or_null
 from covey.core.ids import MessageId, TicketId, ticket_id
@@ -69,6 +70,7 @@ def _encode(ticket: Ticket) -> Row:
     )
 
 
+@record_of("tickets")
 def decode_ticket(row: Row) -> Ticket:
     """Return the ticket of a row."""
     (

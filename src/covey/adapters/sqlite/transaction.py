@@ -30,6 +30,10 @@ class SqliteTransaction:
         self._access.begin(version)
 
     @property
+    def visible(self) -> "SqliteTransaction":
+        return self
+
+    @property
     def moment(self) -> int:
         return self._access.known.moment
 
@@ -107,6 +111,12 @@ class SqliteTransaction:
         from covey.adapters.sqlite.trees import SqliteTrees
 
         return SqliteTrees(self._access)
+
+    @late
+    def flows(self):
+        from covey.adapters.sqlite.flows import SqliteFlows
+
+        return SqliteFlows(self._access)
 
     @late
     def waits(self):

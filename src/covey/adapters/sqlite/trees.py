@@ -6,6 +6,7 @@ from typing import Final
 
 from covey.adapters.sqlite.access import Access
 from covey.adapters.sqlite.connection import Row
+from covey.adapters.sqlite.records import record_of
 from covey.adapters.sqlite.statements import statements
 from covey.adapters.sqlite.values import from_json, to_instant, to_instant_or_none, to_text, to_text_or_null
 from covey.core.compact import to_json
@@ -61,6 +62,7 @@ def _encode(tree: Tree) -> Row:
     )
 
 
+@record_of("trees")
 def _decode(row: Row) -> Tree:
     root, began_at, updated_at, messages, depth, children, base, refused, stopped, stopped_at, talks = row
     return Tree(

@@ -72,6 +72,9 @@ RESULTS: Final[Mapping[int, Explain]] = {
 }
 """By result code, the extended one first. What is not here is a mistake in this package and stays what it is."""
 
+_NO_SUCH: Final = ("no such column", "no such table", "no such index")
+"""What SQLite says where its description of the tables is damaged: the statements here fit the migrations."""
+
 REASONS: Final[Mapping[int, Explain]] = {
     errno.EROFS: _read_only,
     errno.EACCES: _read_only,
@@ -86,7 +89,11 @@ def explain(path: str, error: Exception) -> Exception:
     """Return the fact that an error of SQLite or of the operating system stands for, or the error itself."""
     if isinstance(error, apsw.Error):
         known = RESULTS.get(getattr(error, "extendedresult", 0)) or RESULTS.get(getattr(error, "result", 0))
+        if known is None and str(error).startswith(_NO_SUCH):
+            return StoreCorrupt(path, f"its tables are not those of a Covey store: {error}")
         return known(path, error) if known else error
+    if isinstance(error, UnicodeDecodeError):  # SQLite stores any bytes as text
+        return StoreCorrupt(path, f"a text in it is none ({error.reason})")
     if isinstance(error, OSError):
         return REASONS.get(error.errno or 0, _unavailable)(path, error)
     return error

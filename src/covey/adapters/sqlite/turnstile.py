@@ -4,12 +4,9 @@ SQLite lets those who wait for its write lock sleep and try again, and whoever t
 load one process gets thousands of turns while another gets one. A lock of the kernel wakes the next in line.
 """
 
-import fcntl
-import os
-
-from covey.adapters.sqlite.files import lock_file
 from covey.adapters.sqlite.trouble import raise_explained
 from covey.core.errors import StoreBusy
+from covey.disk.file_lock import FileLock
 from covey.disk.lining_up import wait_in_line
 
 
@@ -19,37 +16,33 @@ class Turnstile:
     def __init__(self, path: str) -> None:
         self._path = path
         try:
-            self._descriptor = lock_file(f"{path}-turn")
+            self._lock = FileLock(f"{path}-turn")
         except OSError as error:
             raise_explained(path, error)
 
     def enter_at_once(self) -> bool:
         """Take the turn if nobody has it; tell whether it is ours."""
-        try:
-            fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return False
-        return True
+        return self._lock.take_at_once()
 
     def enter(self, limit_s: float | None) -> None:
         """Wait for the turn, for `limit_s` seconds where it is given; then StoreBusy."""
         if self.enter_at_once():
             return
         if limit_s is None:
-            fcntl.flock(self._descriptor, fcntl.LOCK_EX)
+            self._lock.take()
         else:
             self._wait(limit_s)
 
     def leave(self) -> None:
         """Let the next one pass."""
-        fcntl.flock(self._descriptor, fcntl.LOCK_UN)
+        self._lock.give_back()
 
     def close(self) -> None:
-        os.close(self._descriptor)
+        self._lock.close()
 
     def _wait(self, limit_s: float) -> None:
-        descriptor = wait_in_line(lambda: lock_file(f"{self._path}-turn"), limit_s)
-        if descriptor is None:
+        lock = wait_in_line(lambda: FileLock(f"{self._path}-turn"), limit_s)
+        if lock is None:
             raise StoreBusy(self._path, limit_s)
-        os.close(self._descriptor)
-        self._descriptor = descriptor
+        self._lock.close()
+        self._lock = lock

@@ -13,6 +13,7 @@ import apsw
 from covey.adapters.sqlite.access import Access, Execute, on_one_cursor, refuse
 from covey.adapters.sqlite.agents import SqliteAgents
 from covey.adapters.sqlite.bindings import SqliteBindings
+from covey.adapters.sqlite.checksums import decode_document
 from covey.adapters.sqlite.connection import Row, absolute, connect
 from covey.adapters.sqlite.delivery_rows import decode_delivery
 from covey.adapters.sqlite.journal import SqliteJournal
@@ -39,7 +40,6 @@ from covey.core.session import Session
 from covey.core.task import Task
 from covey.core.ticket import Ticket
 from covey.core.token import Token
-from covey.core.wire import decode
 from covey.ports.views import Placed, View
 
 _SQL = statements("views")
@@ -110,7 +110,7 @@ class SqliteView:
 
     async def messages(self, after: int, limit: int) -> Sequence[Placed[FiledMessage]]:
         rows = self._page("messages", after, limit)
-        return [Placed(seq, FiledMessage(decode(document), swept == 1)) for seq, swept, document in rows]
+        return [Placed(seq, FiledMessage(decode_document(*row), swept == 1)) for seq, swept, *row in rows]
 
     async def tickets(self, after: int, limit: int) -> Sequence[Placed[Ticket]]:
         return [Placed(row[0], decode_ticket(row[1:])) for row in self._page("tickets", after, limit)]

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from covey.adapters.sqlite.access import Access
 from covey.adapters.sqlite.connection import Row
+from covey.adapters.sqlite.records import record_of
 from covey.adapters.sqlite.statements import statements
 from covey.adapters.sqlite.values import to_instant, to_text
 from covey.core.names import AgentName
@@ -19,7 +20,8 @@ class SqliteWaits:
         self._access = access
 
     async def put(self, wait: Wait) -> None:
-        row = (wait.asker, wait.what, wait.session, to_text(wait.since), to_text(wait.until))
+        since, until = to_text(wait.since), to_text(wait.until)
+        row = (wait.asker, wait.what, wait.session, since, until, wait.blocks, wait.takes_questions)
         self._access.write(_SQL["put"], row)
 
     async def remove(self, asker: AgentName, what: Awaited) -> None:
@@ -32,6 +34,7 @@ class SqliteWaits:
         return [_decode(row) for row in self._access.read(_SQL["all"])]
 
 
+@record_of("waits")
 def _decode(row: Row) -> Wait:
-    asker, what, session, since, until = row
-    return Wait(asker, what, session, to_instant(since), to_instant(until))
+    asker, what, session, since, until, blocks, takes_questions = row
+    return Wait(asker, what, session, to_instant(since), to_instant(until), blocks == 1, takes_questions == 1)

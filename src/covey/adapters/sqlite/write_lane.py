@@ -17,7 +17,7 @@ from covey.adapters.sqlite.errands import Errand, Errands, Loop
 from covey.adapters.sqlite.lane import MAX_BATCH, MAX_WAITING, Waiting, settle
 from covey.adapters.sqlite.operations import Job
 from covey.adapters.sqlite.writer import Writer
-from covey.core.errors import StoreBusy, StoreClosed
+from covey.core.errors import StoreBusy, StoreClosed, StoreUnconfirmed
 
 T = TypeVar("T")
 
@@ -126,8 +126,11 @@ class WriteLane:
         self._has_been_quick = True
         loop.call_soon(self._be_quick_again)
         job = Job(operation)
-        self._writer.run((job,))
-        self._writer.commit(is_light=True)
+        try:
+            self._writer.run((job,))
+            self._writer.commit(is_light=True)
+        except StoreUnconfirmed as error:
+            job.fail(error)
         return job
 
     def _be_quick_again(self) -> None:
@@ -246,7 +249,7 @@ class WriteLane:
 
 def _fail(batch: Iterable[Waiting], error: BaseException) -> None:
     for waiting in batch:
-        waiting.error = error
+        waiting.fail(error)
 
 
 def _end(closed: asyncio.Future[None], error: BaseException | None) -> None:

@@ -14,17 +14,17 @@ import apsw
 
 from covey import ports
 from covey.adapters.sqlite.access import Access, on_one_cursor
+from covey.adapters.sqlite.condition import Condition
 from covey.adapters.sqlite.counts import write_counts
 from covey.adapters.sqlite.known import Known
-from covey.adapters.sqlite.log_sync import no_sync
 from covey.adapters.sqlite.operations import Job
 from covey.adapters.sqlite.schema import Schema
 from covey.adapters.sqlite.statements import statements
 from covey.adapters.sqlite.transaction import Ring, SqliteTransaction
-from covey.adapters.sqlite.trouble import BUSY_LIMIT_S, concerns_store, raise_explained
+from covey.adapters.sqlite.trouble import BUSY_LIMIT_S, concerns_store, explain, raise_explained
 from covey.adapters.sqlite.turnstile import Turnstile
 from covey.core.drive import finish
-from covey.core.errors import StoreNewer
+from covey.core.errors import CoveyError
 
 T = TypeVar("T")
 
@@ -48,14 +48,17 @@ class Writer:
         path: str,
         turnstile: Turnstile,
         ring: Ring,
+        condition: Condition,
         known: Known | None = None,
-        sync: Callable[[], None] = no_sync,
+        sync: Callable[[], None] | None = None,
     ) -> None:
+        """`sync` waits for the disk after a commit; None where SQLite itself does, or nobody wants to."""
         self._connection = connection
         self._path = path
         self._turnstile = turnstile
         self._ring = ring
-        self._sync = sync
+        self._condition = condition
+        self._sync = sync or condition.check_committed
         self._known = known or Known()
         self._schema = Schema(connection, path)
         self._execute = on_one_cursor(connection)
@@ -70,9 +73,10 @@ class Writer:
             value = finish(operation(self._transaction))
             write_counts(self._access)
             self._execute(_COMMIT)
-        except apsw.Error as error:
+            self._sync()
+        except (apsw.Error, UnicodeDecodeError) as error:
             self._undo()
-            raise_explained(self._path, error)
+            self._condition.raise_explained(error, self._access.filed)
         except BaseException:
             self._undo()
             raise
@@ -88,7 +92,7 @@ class Writer:
         try:
             self._connection.set_busy_timeout(0)
             self._begin()
-        except (apsw.Error, StoreNewer):
+        except (apsw.Error, CoveyError):
             self.abandon()
             return False  # whatever it was, `begin` will meet it where it may wait
         finally:
@@ -133,17 +137,17 @@ class Writer:
 
     def commit(self, *, is_light: bool = False) -> None:
         """Commit what was run, let the next process pass, wait for the disk unless it is light, and ring. What fails
-        is undone; but where only the wait fails nobody knows."""
+        is undone; but if only the wait fails, durability is unknown: StoreUnconfirmed. Nothing counts that was written
+        to files that are not the store's any more: StoreMissing."""
         try:
             self._execute(_COMMIT)
         except apsw.Error as error:
             self._undo()
-            raise_explained(self._path, error)
+            self._condition.raise_explained(error)
         finally:
             self._turnstile.leave()
         try:
-            if not is_light:
-                self._sync()
+            self._condition.check_committed() if is_light else self._sync()
         except BaseException:
             self._transaction.topics.clear()
             raise
@@ -164,6 +168,7 @@ class Writer:
         self._connection.close()
 
     def _begin(self) -> None:
+        self._condition.check_writable()
         self._execute(_BEGIN)
         version = self._execute(_VERSION).get
         if version != self._known.version:
@@ -181,8 +186,9 @@ class Writer:
 
     def _run_unmarked(self, jobs: Sequence[Job]) -> None:
         transaction, known, total_changes = self._transaction, self._known, self._connection.total_changes
+        filed = self._access.filed
         for job in jobs:
-            before, counted, rung = total_changes(), known.changes, len(transaction.topics)
+            before, counted, rung, first = total_changes(), known.changes, len(transaction.topics), len(filed)
             try:
                 job.value = finish(job.operation(transaction))
             except BaseException as error:
@@ -190,20 +196,22 @@ class Writer:
                     raise
                 if (total_changes(), known.changes) != (before, counted):
                     raise Spoiled from None
-                job.error = error
+                job.error = explain(self._path, error) if isinstance(error, UnicodeDecodeError) else error
                 del transaction.topics[rung:]
+            job.filed = filed[first:]
 
     def _run_marked(self, job: Job) -> None:
-        rung = len(self._transaction.topics)
+        rung, first = len(self._transaction.topics), len(self._access.filed)
         self._execute(_SQL["mark"])
         try:
             job.error = None
             job.value = finish(job.operation(self._transaction))
             write_counts(self._access)
+            job.filed = self._access.filed[first:]
         except BaseException as error:
             if isinstance(error, apsw.Error) and concerns_store(error):
                 raise
-            job.error = error
+            job.error = explain(self._path, error) if isinstance(error, UnicodeDecodeError) else error
             del self._transaction.topics[rung:]
             self._execute(_SQL["undo"])
             self._known.forget()

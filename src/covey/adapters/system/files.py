@@ -1,42 +1,64 @@
 """Files from declared folders, read whole."""
 
 import os
-import stat
 from collections.abc import Sequence
 from typing import Final
 
-from covey.core.errors import FileOutsideRoots, Invalid
+from covey.adapters.system.store_files import StoreFiles
+from covey.core.errors import FileOffLimits, FileOutsideRoots, Invalid
+from covey.core.private_content import why_private
+from covey.disk.reading import NotReadable, read_beneath
 from covey.ports.files import LoadedFile
 
 MAX_FILE_BYTES: Final = 64 * 1024 * 1024
+
+STORE: Final = "it belongs to the store of a space"
 
 
 class RootedFiles:
     """Reads files whose real path, links followed, is under one of the roots."""
 
-    def __init__(self, roots: Sequence[str]) -> None:
+    def __init__(self, roots: Sequence[str], store: StoreFiles) -> None:
         self._roots = [os.path.realpath(os.path.expanduser(root)) for root in roots]
+        self._store = store
 
     async def load(self, path: str) -> LoadedFile:
         return self.read(path)
+
+    async def load_beneath(self, folder: str, path: str) -> LoadedFile:
+        return self.read_beneath(folder, path)
 
     def read(self, path: str) -> LoadedFile:
         """Do what `load` says, in the calling thread."""
         if "\0" in path:
             raise Invalid("file", path, "a path has no NUL")
         real = os.path.realpath(os.path.expanduser(path))
-        if not any(real == root or real.startswith(os.path.join(root, "")) for root in self._roots):
+        roots = [root for root in self._roots if _is_under(real, root)]
+        if not roots:
             raise FileOutsideRoots(path, self._roots)
-        try:
-            # Not to wait for a writer where a pipe stands in the file's place.
-            descriptor = os.open(real, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
-        except OSError as error:
-            raise Invalid("file", path, os.strerror(error.errno or 0).lower()) from None
-        with open(descriptor, "rb") as file:
-            about = os.fstat(file.fileno())
-            if not stat.S_ISREG(about.st_mode):
-                raise Invalid("file", path, "it is not a regular file")
-            content = file.read(MAX_FILE_BYTES + 1)
-        if len(content) > MAX_FILE_BYTES:
-            raise Invalid("file", path, f"it is over the limit of {MAX_FILE_BYTES} bytes")
+        if self._store.has(real) and not any(self._store.is_workplace(root) for root in roots):
+            raise FileOffLimits(path, STORE)
+        content = self._content(roots[0], real[len(roots[0]) :], path)
         return LoadedFile(os.path.basename(real), path, content)
+
+    def read_beneath(self, folder: str, path: str) -> LoadedFile:
+        """Do what `load_beneath` says, in the calling thread."""
+        return LoadedFile(os.path.basename(path), path, self._content(folder, path, path))
+
+    def _content(self, folder: str, path: str, named: str) -> bytes:
+        def check(status: os.stat_result) -> None:
+            if self._store.is_link_into(status):
+                raise FileOffLimits(named, STORE)
+
+        try:
+            content = read_beneath(folder, path, MAX_FILE_BYTES, check)
+        except NotReadable as error:
+            raise Invalid("file", named, str(error)) from None
+        reason = why_private(content)
+        if reason is not None:
+            raise FileOffLimits(named, reason)
+        return content
+
+
+def _is_under(path: str, folder: str) -> bool:
+    return path == folder or path.startswith(os.path.join(folder, ""))

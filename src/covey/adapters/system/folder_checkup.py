@@ -10,13 +10,13 @@ from covey.core.diagnoses import WRONG_PERMISSIONS
 from covey.core.errors import StoreReadOnly
 from covey.core.finding import Area, Examination, Finding
 from covey.core.identity import Identity
+from covey.core.store_url import BLOBS_FOLDER, LIVE_FOLDER, WORK_FOLDER
 from covey.ports.checkup import Tell
 
 FILE_MODE: Final = 0o600
 FOLDER_MODE: Final = 0o700
-WORK: Final = "work"
-"""Holds what programs leave that are run for tasks. The folder is closed to others; what is in it is theirs."""
-OWN_FOLDERS: Final = ("live", "blobs", WORK)
+OWN_FOLDERS: Final = (LIVE_FOLDER, BLOBS_FOLDER, WORK_FOLDER)
+"""The last holds what programs leave that are run for tasks. It is closed to others; what is in it is theirs."""
 
 
 class _Entry(NamedTuple):
@@ -77,11 +77,11 @@ class FolderCheckup:
     def _entries(self) -> Iterator[_Entry]:
         """Go through what is ours, folders before what is in them: one without rights hides the rest."""
         if self._is_ours:
-            yield from _walk(self._folder, f"{self._folder}/{WORK}")
+            yield from _walk(self._folder, f"{self._folder}/{WORK_FOLDER}")
             return
         for name in _names(self._folder):
             if name.startswith(os.path.basename(self._path)) or name in OWN_FOLDERS:
-                yield from _walk(f"{self._folder}/{name}", f"{self._folder}/{WORK}")
+                yield from _walk(f"{self._folder}/{name}", f"{self._folder}/{WORK_FOLDER}")
 
 
 def _walk(path: str, closed: str) -> Iterator[_Entry]:

@@ -10,6 +10,7 @@ from covey.adapters.system.processes import parent_of, started
 from covey.core.ancestry import Ancestor
 from covey.core.errors import StoreFull, StoreReadOnly, Unavailable
 from covey.core.session import Holder
+from covey.core.store_url import LIVE_FOLDER
 
 
 class SystemLiveness:
@@ -23,7 +24,7 @@ class SystemLiveness:
     """
 
     def __init__(self, folder: str) -> None:
-        self._folder = f"{os.path.realpath(folder)}/live"
+        self._folder = f"{os.path.realpath(folder)}/{LIVE_FOLDER}"
         self._others = OtherLocks(self._folder)
 
     def hold(self) -> Holder:

@@ -35,11 +35,17 @@ class _Held:
 
 
 def take(folder: str, user: object) -> str:
-    """Lock a file in the folder, unless this process has one there; return its name. It is kept for the user."""
+    """Lock a file in the folder, unless this process has one there; return its name. It is kept for the user. One whose
+    file was removed tells nobody anything any more, and another takes its place."""
     with _guard:
         held = _held.get(folder)
         if held is None or held.pid != os.getpid():
             held = _held[folder] = _make(folder)
+        elif not _is_there(folder, held):
+            lost, held = held, _make(folder)
+            held.users |= lost.users
+            _held[folder] = held
+            os.close(lost.descriptor)
         held.users.add(user)
         return held.name
 
@@ -78,6 +84,14 @@ def remove(path: str) -> None:
         os.unlink(path)
     except OSError:
         return
+
+
+def _is_there(folder: str, held: _Held) -> bool:
+    try:
+        status = os.stat(f"{folder}/{held.name}{SUFFIX}")
+    except OSError:
+        return False
+    return (status.st_dev, status.st_ino) == held.inode
 
 
 def _make(folder: str) -> _Held:

@@ -8,12 +8,12 @@ from email.utils import parsedate_to_datetime
 from typing import Final, cast
 
 from covey.adapters.webhook.bodies import body_for
-from covey.adapters.webhook.exchange import Answer, Exchange, Unreachable
+from covey.adapters.webhook.exchange import METHOD, Answer, Exchange, Unreachable, target_of
 from covey.adapters.webhook.thread import in_a_thread
 from covey.core.channel import ChannelConfig, Style
 from covey.core.limits import POST_SECONDS
 from covey.core.post import Outgoing, Posted, Refused
-from covey.core.signature import signature
+from covey.core.signature import Direction, Signed, signature
 from covey.version import __version__
 
 RETRIED: Final = frozenset({408, 409, 425, 429})
@@ -22,6 +22,8 @@ they are busy with."""
 
 FEISHU_BUSY: Final = frozenset({9499, 11232, 11233, 11247})
 """What Feishu calls too many requests; it says so with 200."""
+
+CONTENT_TYPE: Final = "application/json; charset=utf-8"
 
 MAX_REASON: Final = 200
 
@@ -41,7 +43,7 @@ class WebhookChannel:
             return Refused("the channel has no URL here: add it again")
         timestamp = str(int(self._now().timestamp()))
         body = body_for(self._config, outgoing, timestamp)
-        exchange = Exchange(url, self._headers(outgoing, timestamp, body), body, self._seconds)
+        exchange = Exchange(url, self._headers(outgoing, url, timestamp, body), body, self._seconds)
         try:
             async with asyncio.timeout(self._seconds):
                 answer = await in_a_thread(exchange.run)
@@ -53,16 +55,18 @@ class WebhookChannel:
             exchange.break_off()
         return judged(answer, self._config.style, self._now())
 
-    def _headers(self, outgoing: Outgoing, timestamp: str, body: bytes) -> Mapping[str, str]:
+    def _headers(self, outgoing: Outgoing, url: str, timestamp: str, body: bytes) -> Mapping[str, str]:
         headers = {
-            "Content-Type": "application/json; charset=utf-8",
+            "Content-Type": CONTENT_TYPE,
             "User-Agent": f"covey/{__version__}",
             "Connection": "close",
             "Idempotency-Key": outgoing.post.id,
             "X-Covey-Timestamp": timestamp,
         }
         if self._config.secret is not None:
-            headers["X-Covey-Signature"] = signature(self._config.secret, timestamp, body)
+            key = outgoing.post.id
+            signed = Signed(Direction.POSTED, METHOD, target_of(url), timestamp, key, CONTENT_TYPE, body)
+            headers["X-Covey-Signature"] = signature(self._config.secret, signed)
         return headers
 
 

@@ -8,6 +8,8 @@ from http.client import HTTPConnection, HTTPException, HTTPSConnection
 from typing import Final, NamedTuple
 from urllib.parse import urlsplit
 
+METHOD: Final = "POST"
+
 MAX_ANSWER: Final = 16 * 1024
 """How much of an answer is read; receivers have little to say."""
 
@@ -30,7 +32,7 @@ class Exchange:
 
     def __init__(self, url: str, headers: Mapping[str, str], body: bytes, seconds: float) -> None:
         parts = urlsplit(url)
-        self._target = f"{parts.path or '/'}{f'?{parts.query}' if parts.query else ''}"
+        self._target = target_of(url)
         self._headers = headers
         self._body = body
         host = parts.hostname or ""
@@ -43,7 +45,7 @@ class Exchange:
     def run(self) -> Answer:
         """Return the answer, or raise Unreachable."""
         try:
-            self._connection.request("POST", self._target, self._body, dict(self._headers))
+            self._connection.request(METHOD, self._target, self._body, dict(self._headers))
             response = self._connection.getresponse()
             body = response.read(MAX_ANSWER)
             return Answer(response.status, {name.lower(): value for name, value in response.getheaders()}, body)
@@ -62,6 +64,12 @@ class Exchange:
         if connected is not None:
             with suppress(OSError):
                 connected.shutdown(socket.SHUT_RDWR)
+
+
+def target_of(url: str) -> str:
+    """Return what a request for a URL names: the path, with what comes after a question mark."""
+    parts = urlsplit(url)
+    return f"{parts.path or '/'}{f'?{parts.query}' if parts.query else ''}"
 
 
 def _in_words(error: OSError | HTTPException) -> str:

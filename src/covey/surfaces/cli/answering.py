@@ -12,6 +12,7 @@ from covey.surfaces.cli.call import Call
 from covey.surfaces.cli.documents import message_document
 from covey.surfaces.cli.exits import DONE, REFUSED, UNAVAILABLE
 from covey.surfaces.cli.headline import extras
+from covey.surfaces.cli.letters import one_line
 from covey.surfaces.cli.output import columns
 from covey.surfaces.cli.ticket_document import ticket_document
 
@@ -34,7 +35,7 @@ def show_outcome(call: Call, outcome: Outcome, approval: Approval | None, lead: 
     if output.as_json:
         output.json(_document(call, outcome, approval))
     elif approval is not None and approval.answer is not None:
-        output.text(f"{approval.state}: {approval.reason}" if approval.reason else str(approval.state))
+        output.text(f"{approval.state}: {one_line(approval.reason)}" if approval.reason else str(approval.state))
     elif outcome.answer is not None:
         output.text(outcome.answer.text)
         for line in extras(outcome.answer):

@@ -14,7 +14,7 @@ from covey.core.names import AgentName, parse_agent_name
 from covey.core.store_url import Engine, StoreUrl
 from covey.services.space import Ports, Services
 from covey.surfaces.cli.output import Output
-from covey.wiring import connect_inline, locate
+from covey.wiring import connect_inline, is_there, locate
 
 T = TypeVar("T")
 
@@ -25,6 +25,8 @@ class Call:
     def __init__(self, options: Namespace, output: Output) -> None:
         self.options = options
         self.output = output
+        self.is_first = False
+        """Whether there was no space when the verb began, which makes one."""
         self._url: StoreUrl | None = None
         self._ports: Ports | None = None
         self._services: Services | None = None
@@ -43,6 +45,12 @@ class Call:
         if self._ports is None:
             self._ports = connect_inline(self.url, ["."], self.report)
         return self._ports
+
+    def tell_of_new_space(self, *, comes_now: bool = False) -> None:
+        """Tell a person, once, which space was made, or comes now."""
+        if self.is_first and (comes_now or is_there(self.url)):
+            self.is_first = False
+            self.output.note(f"covey: {self.url} is a new space")
 
     def report(self, what: str, done: int, total: int | None) -> None:
         """Show a person how far something long has come that comes before what was asked for."""
@@ -109,7 +117,8 @@ class Call:
                 return identity
         if name is None:
             raise Invalid("agent", None, "say who acts: --agent NAME, or COVEY_AGENT")
-        return self.services.identities.claim(parse_agent_name(name))
+        agent = parse_agent_name(name)  # before the space is opened, which may be made for it
+        return self.services.identities.claim(agent)
 
     def agent(self, given: str | None) -> AgentName:
         """Return the agent that a verb is about: the one given, or the one who acts."""
@@ -127,5 +136,6 @@ class Call:
         return self.agent(None) if actor.is_operator else None
 
     def close(self) -> None:
+        self.tell_of_new_space()
         if self._ports is not None:
             self.run(self._ports.close())

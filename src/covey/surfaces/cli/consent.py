@@ -2,6 +2,7 @@
 
 import sys
 
+from covey.surfaces.cli.letters import one_line, printable
 from covey.surfaces.cli.output import Output
 
 
@@ -13,7 +14,7 @@ def can_ask(output: Output) -> bool:
 def agreed(output: Output, question: str) -> bool:
     """Ask, and tell whether the answer is yes; anything else is no."""
     output.flush()
-    sys.stderr.write(f"{question} [y/N] ")
+    sys.stderr.write(f"{printable(one_line(question))} [y/N] ")
     sys.stderr.flush()
     answer = sys.stdin.readline()
     if not answer:

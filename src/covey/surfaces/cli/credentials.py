@@ -9,13 +9,12 @@ from covey.core.ids import parse_session_id
 from covey.core.names import parse_agent_name
 from covey.services.space import Services
 from covey.surfaces.cli.call import Call
+from covey.wiring import is_there
 
 
 def holder_of(call: Call, token: str) -> Identity:
     """Return whom the token stands for. A space that is not there knows none, and is not made for that."""
-    file = call.url.file
-    # A short command can't wait for pathlib.
-    if file is not None and not os.path.exists(os.path.expanduser(file)):  # noqa: PTH110, PTH111
+    if not is_there(call.url):
         raise IdentityRefused(f"there is no space at {call.url}, and so no token of it")
     return call.run(Services(call.ports).identities.by_token(token))
 

@@ -2,6 +2,7 @@
 
 from covey.core.delivery import Delivery
 from covey.core.json import Json
+from covey.core.marks import encode_marks
 from covey.core.message import Message
 from covey.core.times import format_instant
 from covey.core.wire import encode_part
@@ -29,11 +30,13 @@ def message_document(message: Message) -> dict[str, Json]:
         "expires_at": format_instant(message.expires_at) if message.expires_at else None,
         "callback": {"channel": callback.channel, "session_id": callback.session_id} if callback else None,
         "metadata": message.metadata,
+        "marks": {} if message.marks is None else encode_marks(message.marks),
     }
 
 
 def delivery_document(delivery: Delivery) -> dict[str, Json]:
-    """Return a delivery: where it is, how far it got, on what evidence."""
+    """Return a delivery: where it is, how far it got, on what evidence; how many of its characters the model of its
+    session was shown with evidence, and how many there are."""
     return {
         "delivery": delivery.id,
         "agent": delivery.agent,
@@ -42,6 +45,8 @@ def delivery_document(delivery: Delivery) -> dict[str, Json]:
         "number": delivery.number,
         "state": str(delivery.state),
         "evidence": str(delivery.grade) if delivery.grade else None,
+        "shown": delivery.seen.shown if delivery.seen else None,
+        "length": delivery.seen.length if delivery.seen else None,
         "reason": delivery.reason,
         "offer": delivery.offer,
         "archived_at": format_instant(delivery.archived_at) if delivery.archived_at else None,

@@ -25,6 +25,7 @@ def draft_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--expires", metavar="SPAN", help="not worth showing after 10m, 2h, 3d")
     parser.add_argument("--file", metavar="PATH", action="append", default=[], help="attach a snapshot of a file")
     parser.add_argument("--id", metavar="ID", help="send again with the same id, and nothing happens twice")
+    parser.add_argument("--supersede", action="store_true", help="replace unread ones of this scope and subject")
     parser.add_argument("--register", action="store_true", help="make unknown recipients known, and park their mail")
     offline = parser.add_mutually_exclusive_group()
     offline.add_argument("--park", action="store_true", help="keep mail for an agent that is offline (default)")
@@ -55,4 +56,5 @@ def policy_of(call: Call) -> SendPolicy:
     return SendPolicy(
         when_offline=WhenOffline.REFUSE if call.options.refuse else WhenOffline.PARK,
         when_unknown=WhenUnknown.REGISTER if call.options.register else WhenUnknown.REFUSE,
+        supersedes=call.options.supersede,
     )

@@ -36,7 +36,7 @@ async def follow(services: Services, after: int, show: Show, wanted: EventFilter
 
     while True:
         left = WAIT_SECONDS if ends_at is None else min(WAIT_SECONDS, ends_at - clock.monotonic())
-        page = await services.waiting.until([JOURNAL_TOPIC], look, max(0.0, left))
+        page = await services.onlooking.until([JOURNAL_TOPIC], look, max(0.0, left))
         if page is not None and not await show(page):
             return
         if page is None and ends_at is not None and clock.monotonic() >= ends_at:
@@ -44,13 +44,13 @@ async def follow(services: Services, after: int, show: Show, wanted: EventFilter
 
 
 async def position_before(history: History, since: datetime) -> int:
-    """Return a position after which everything happened at `since` or later. The journal grows with time, so this
+    """Return a position after which everything happened later than `since`. The journal grows with time, so this
     takes a look at a few events only."""
     low, high = 0, await history.last()
     while low < high:
         middle = (low + high) // 2
         events = await history.read(middle, 1)
-        if not events or events[0].at >= since:
+        if not events or events[0].at > since:
             high = middle  # nothing older lies after it that can be seen from here
         else:
             low = events[0].position

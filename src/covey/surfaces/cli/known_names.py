@@ -5,18 +5,19 @@ from typing import Final
 
 from covey.core.names import AgentName
 from covey.surfaces.cli.call import Call
+from covey.wiring import is_there
 
 _MANY: Final = 1_000
 
 
 def known_names(call: Call) -> Sequence[AgentName]:
     """Return the names of all agents. No store is made where there is none: pressing a key changes nothing."""
-    return call.run(call.services.directory.names()) if _is_there(call) else ()
+    return call.run(call.services.directory.names()) if is_there(call.url) else ()
 
 
 def known_children(call: Call) -> Sequence[tuple[str, str]]:
     """Return what the children that run are called, by label or the beginning of their run's id, and what they do."""
-    if not _is_there(call):
+    if not is_there(call.url):
         return ()
     from covey.ports.runs import RunFilter
     from covey.surfaces.cli.sessions.naming import short
@@ -27,15 +28,9 @@ def known_children(call: Call) -> Sequence[tuple[str, str]]:
 
 def known_sessions(call: Call) -> Sequence[tuple[str, str]]:
     """Return the same, and what other live sessions are called that have a label."""
-    if not _is_there(call):
+    if not is_there(call.url):
         return ()
     children = known_children(call)
     sessions = [session for view in call.run(call.services.directory.agents()) for session in view.sessions]
     labels = {session.label: session.agent for session in sessions if session.label is not None}
     return [*children, *((label, agent) for label, agent in labels.items() if label not in dict(children))]
-
-
-def _is_there(call: Call) -> bool:
-    from pathlib import Path
-
-    return call.url.file is None or Path(call.url.file).expanduser().exists()

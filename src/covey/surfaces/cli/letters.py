@@ -12,6 +12,11 @@ _TAKEN_OUT: Final[Mapping[int, str]] = {
     **dict.fromkeys((0xA0, 0x1680, *range(0x2000, 0x200B), 0x202F, 0x205F, 0x2028, 0x2029), " "),
     0x3000: "  ",
 }
+_UNSEEN: Final = frozenset(
+    (0x34F, 0x115F, 0x1160, 0x17B4, 0x17B5, *range(0x180B, 0x1810), 0x3164, *range(0xFE00, 0xFE10), 0xFFA0)
+)
+_MORE_UNSEEN: Final = range(0xE0000, 0xE1000)
+"""Characters that count as printable, and show nothing."""
 
 
 def printable(text: str) -> str:
@@ -19,6 +24,14 @@ def printable(text: str) -> str:
     if text.isascii() and text.isprintable():
         return text
     return "".join(c if c in "\n\t" or _is_harmless(c) else "�" for c in text.translate(_TAKEN_OUT))
+
+
+def escaped(document: str) -> str:
+    """Return JSON in which everything that could steer a terminal, or is not seen there, is written as `\\uXXXX`. It
+    stands for the same value."""
+    if document.isascii() and document.isprintable():
+        return document
+    return "".join(c if _is_harmless(c) else _code_units(c) for c in document)
 
 
 def one_line(text: str) -> str:
@@ -65,7 +78,15 @@ def cells(text: str) -> int:
 
 
 def _is_harmless(character: str) -> bool:
-    return character.isprintable() or ord(character) in NEWER_EMOJI
+    code = ord(character)
+    is_unseen = code in _UNSEEN or code in _MORE_UNSEEN
+    return (character.isprintable() or code in NEWER_EMOJI) and not is_unseen
+
+
+def _code_units(character: str) -> str:
+    """Return a character as JSON escapes it: two of these above U+FFFF."""
+    units = character.encode("utf-16-be", "surrogatepass")
+    return "".join(f"\\u{units[n]:02x}{units[n + 1]:02x}" for n in range(0, len(units), 2))
 
 
 def _width(character: str) -> int:

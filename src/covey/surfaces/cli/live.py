@@ -31,6 +31,7 @@ def run_live(call: Call, work: Callable[[Services], Awaitable[T]]) -> T:
         if hears_keys:
             # In a turn of its own. The handler that asyncio brings along cancels between any two steps of a callback.
             asyncio.get_running_loop().add_signal_handler(signal.SIGINT, interrupt, asyncio.current_task())
+        call.tell_of_new_space()
         if call.url.engine is Engine.MEMORY:
             return await work(call.services)  # a second connection would be to another, empty space
         is_open = False

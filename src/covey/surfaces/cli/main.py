@@ -9,6 +9,7 @@ from typing import NoReturn, Protocol, cast
 from covey.core.errors import CoveyError, Invalid
 from covey.surfaces.cli.call import Call
 from covey.surfaces.cli.catalogue import VERBS
+from covey.surfaces.cli.existence import check_space
 from covey.surfaces.cli.exits import DONE, INTERRUPTED, exit_code
 from covey.surfaces.cli.output import Output, columns
 
@@ -60,6 +61,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _run(words: list[str], output: Output) -> int:
     call: Call | None = None
+    verb: str | None = None
     try:
         _check_text(words)
         verb = _verb(words)
@@ -71,9 +73,10 @@ def _run(words: list[str], output: Output) -> int:
         output.as_json |= VERBS[verb].json_only
         options, module = parse(verb, words)
         call = Call(options, output)
+        check_space(call, VERBS[verb].use)
         return module.run(call)
     except CoveyError as error:
-        output.error(error)
+        output.error(error, _code_in(verb, error))
         return exit_code(error)
     except KeyboardInterrupt:
         output.step("")  # where the terminal shows the key, the next line begins below it
@@ -82,6 +85,15 @@ def _run(words: list[str], output: Output) -> int:
     finally:
         if call is not None:
             call.close()
+
+
+def _code_in(verb: str | None, error: CoveyError) -> str | None:
+    """Return the code of an error in the words of those who agreed on the form of a verb; None for our own."""
+    if verb is None or not VERBS[verb].json_only:
+        return None
+    from covey.surfaces.cli.loop_codes import loop_code
+
+    return loop_code(error)
 
 
 def _check_text(words: Sequence[str]) -> None:

@@ -9,7 +9,7 @@ from typing import Final, TextIO
 
 from covey.core.errors import CoveyError
 from covey.core.json import Json
-from covey.surfaces.cli.letters import cells, fitted, one_line, printable
+from covey.surfaces.cli.letters import cells, escaped, fitted, one_line, printable
 
 UNLIMITED: Final = 1_000_000
 NARROW: Final = 80
@@ -34,9 +34,9 @@ class Output:
         return columns() if self._out.isatty() else UNLIMITED
 
     def json(self, value: Json) -> None:
-        """Write a result for programs: one line."""
+        """Write a result for programs: one line. What could steer a terminal is escaped there: it may be one."""
         is_unicode = (self._out.encoding or "utf-8").lower().startswith("utf")
-        self._out.write(json.dumps(value, ensure_ascii=not is_unicode) + "\n")
+        self._out.write(escaped(json.dumps(value, ensure_ascii=not is_unicode)) + "\n")
 
     def text(self, line: str = "", style: str = "") -> None:
         """Write a result for people; control characters of what others wrote do not reach the terminal."""
@@ -96,10 +96,11 @@ class Output:
 
         return Footer(self._screen, self._out)
 
-    def error(self, error: CoveyError) -> None:
-        """Write an error: one line for people with what to do next, an envelope for programs."""
+    def error(self, error: CoveyError, code: str | None = None) -> None:
+        """Write an error: one line for people with what to do next, an envelope for programs. `code` is the one that
+        the programs know it by."""
         if self.as_json:
-            self.json(envelope(error))
+            self.json(envelope(error, code))
         else:
             from covey.surfaces.cli.advice import advice
 
@@ -124,9 +125,9 @@ class Output:
         return Screen(self._out)
 
 
-def envelope(error: CoveyError) -> Mapping[str, Json]:
+def envelope(error: CoveyError, code: str | None = None) -> Mapping[str, Json]:
     """Return an error as programs get it."""
-    return {"error": {"code": error.code, "message": error.message, "details": dict(error.details)}}
+    return {"error": {"code": code or error.code, "message": error.message, "details": dict(error.details)}}
 
 
 def columns() -> int:

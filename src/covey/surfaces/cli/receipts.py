@@ -22,6 +22,13 @@ def show_receipt(output: Output, receipt: Receipt) -> int:
     return DONE if receipt.delivered else REFUSED
 
 
+def evidence_of(delivery: Delivery) -> str:
+    """Return how good the evidence is that a model has read a copy; how much of it, where there is more."""
+    if delivery.is_partly_seen and delivery.seen is not None:
+        return f"{delivery.seen.shown:,} of {delivery.seen.length:,} characters"
+    return str(delivery.grade or "")
+
+
 def place_of(delivery: Delivery) -> str:
     """Return where a copy is, or why it is not there any more."""
     return delivery.reason or ("parked until it joins" if delivery.is_parked else f"session {delivery.session}")

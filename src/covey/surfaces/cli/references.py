@@ -1,6 +1,8 @@
 """References: how people name a message: by its id, or by its number in an inbox, 3 in their own and coder:3 in any."""
 
-from covey.core.errors import NumberUnknown
+from argparse import ArgumentParser, Namespace
+
+from covey.core.errors import Invalid, NumberUnknown
 from covey.core.ids import MessageId, parse_message_id
 from covey.core.names import AgentName, parse_agent_name
 from covey.surfaces.cli.call import Call
@@ -9,6 +11,20 @@ DIGITS = 15
 """No number has more."""
 
 HELP = "the message: its id, its number in the inbox of who acts, or coder:3"
+
+
+def add_message(parser: ArgumentParser, about: str) -> None:
+    """Let a verb of agent loops take the id of a message, by its place or as --id."""
+    parser.add_argument("id", metavar="ID", nargs="?", help=about)
+    parser.add_argument("--id", dest="named_id", metavar="ID", help="the same, as an option")
+
+
+def message_given(options: Namespace) -> MessageId:
+    """Return the id that such a verb was given."""
+    given = options.id or options.named_id
+    if given is None:
+        raise Invalid("id", None, "name the message by its id")
+    return parse_message_id(given)
 
 
 def is_number(text: str) -> bool:

@@ -7,6 +7,7 @@ from covey.core.json import Json
 from covey.surfaces.cli.call import Call
 from covey.surfaces.cli.documents import delivery_document
 from covey.surfaces.cli.exits import DONE
+from covey.surfaces.cli.letters import one_line
 from covey.surfaces.cli.references import message_of
 
 
@@ -33,7 +34,7 @@ def settle(call: Call) -> int:
     for receipt in receipts:
         for copy in receipt.deliveries:
             if copy.agent == actor.agent or actor.is_operator:
-                why = f", {copy.reason}" if copy.reason and copy.reason != copy.state else ""
+                why = f", {one_line(copy.reason)}" if copy.reason and copy.reason != copy.state else ""
                 call.output.text(f"{receipt.message_id} is {copy.state}{why}.")
         ticket = owed.get(ticket_id(receipt.message_id, actor.agent))
         if ticket is not None:

@@ -38,6 +38,8 @@ class Standing(NamedTuple):
         if self.copy is None:
             return "accepted", ""
         state = self.copy.state
+        if self.copy.is_partly_seen:
+            return str(state), f"{debtor} was {self.copy.seen}"
         return str(state), {
             DeliveryState.QUEUED: f"{debtor} is offline: it waits for the next session"
             if self.copy.is_parked
@@ -60,8 +62,12 @@ async def await_answer(
     services: Services, output: Output, ticket: TicketId, actor: Identity, seconds: float
 ) -> Outcome:
     """Wait for the answer to a question, and tell a person at a terminal how it stands whenever that changes."""
+    await services.waits.begin(ticket, actor, seconds)
     await follow(services, output, ticket, seconds)
-    return await services.asks.resume(ticket, actor, 0)
+    outcome = await services.asks.resume(ticket, actor, 0)
+    if settled_outcome(outcome.ticket) is None:
+        await services.waits.end(ticket, actor)
+    return outcome
 
 
 async def follow(

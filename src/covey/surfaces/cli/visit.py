@@ -5,6 +5,7 @@ from time import monotonic
 from typing import Final
 
 from covey.core.counted import counted
+from covey.core.diagnoses import STORE_MISSING
 from covey.core.errors import Unavailable
 from covey.core.finding import Area, Examination, Finding
 from covey.core.identity import THE_SPACE, Identity
@@ -13,7 +14,7 @@ from covey.services.doctor import Doctor, Failure, record_checkups
 from covey.services.space import Ports
 from covey.surfaces.cli.call import Call
 from covey.surfaces.cli.consent import agreed, can_ask
-from covey.surfaces.cli.exits import DONE, REFUSED
+from covey.surfaces.cli.exits import DONE, REFUSED, UNAVAILABLE
 from covey.surfaces.cli.findings import (
     all_findings,
     examination_document,
@@ -64,6 +65,8 @@ class Visit:
                         show_finding(self._output, finding)
             findings = left
         self._conclude(examinations)
+        if any(finding.code == STORE_MISSING.code for finding in findings):
+            return UNAVAILABLE
         return REFUSED if findings else DONE
 
     def close(self) -> None:

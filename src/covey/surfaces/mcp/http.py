@@ -12,7 +12,7 @@ from mcp.server.auth.middleware.auth_context import AuthContextMiddleware
 from mcp.server.auth.middleware.bearer_auth import BearerAuthBackend, RequireAuthMiddleware
 from mcp.server.auth.provider import AccessToken
 from mcp.server.lowlevel.server import Server
-from mcp.server.streamable_http_manager import StreamableHTTPASGIApp, StreamableHTTPSessionManager
+from mcp.server.streamable_http_manager import StreamableHTTPASGIApp
 from mcp.server.transport_security import TransportSecuritySettings
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
@@ -21,9 +21,11 @@ from starlette.routing import Route
 
 from covey.core.errors import IdentityRefused, Unavailable
 from covey.core.http_address import LOOPBACK, HttpAddress
+from covey.core.http_limits import HttpLimits
 from covey.core.secret import hash_secret
 from covey.core.token import token_id
 from covey.services.space import Services
+from covey.surfaces.mcp.bounds import Sessions, Shares, bounded
 from covey.surfaces.mcp.context import Running
 from covey.surfaces.mcp.seats import HTTP_LEASE
 
@@ -70,25 +72,36 @@ def listen_on(address: HttpAddress) -> Listening:
 
 
 async def serve(
-    server: Server[Running], services: Services, listening: Listening, names: Sequence[str], ending: asyncio.Event
+    server: Server[Running],
+    services: Services,
+    listening: Listening,
+    names: Sequence[str],
+    limits: HttpLimits,
+    ending: asyncio.Event,
 ) -> None:
     """Answer requests for one of these names (host:port), and from pages of these, until `ending` is set."""
-    manager = StreamableHTTPSessionManager(
+    manager = Sessions(
         server,
         security_settings=TransportSecuritySettings(
             allowed_hosts=list(names), allowed_origins=[f"http://{name}" for name in names]
         ),
         session_idle_timeout=HTTP_LEASE.total_seconds(),
     )
+    protected = RequireAuthMiddleware(StreamableHTTPASGIApp(manager), [])
     app = Starlette(
-        routes=[Route(PATH, endpoint=RequireAuthMiddleware(StreamableHTTPASGIApp(manager), []))],
+        routes=[Route(PATH, endpoint=Shares(protected, limits, manager.count_of))],
         middleware=[
             Middleware(AuthenticationMiddleware, backend=BearerAuthBackend(Tokens(services))),
             Middleware(AuthContextMiddleware),
         ],
     )
     config = uvicorn.Config(
-        app, log_config=None, log_level="warning", lifespan="off", timeout_graceful_shutdown=CLOSING_S
+        app,
+        http=bounded(limits),
+        log_config=None,
+        log_level="warning",
+        lifespan="off",
+        timeout_graceful_shutdown=CLOSING_S,
     )
     http = _HttpServer(config)
     async with anyio.create_task_group() as group, manager.run():

@@ -13,9 +13,11 @@ import anyio
 
 from covey.core.errors import IdentityRefused, SessionEnded
 from covey.core.http_address import HttpAddress
+from covey.core.http_limits import HttpLimits
 from covey.core.identity import Identity
 from covey.core.ids import parse_session_id
 from covey.core.names import AgentName
+from covey.core.render_hidden import unbroken, visible
 from covey.core.store_url import StoreUrl
 from covey.ports.launching import Launching
 from covey.services.clients import Seated
@@ -33,9 +35,18 @@ WHERE_MAIL_IS = "New messages to you stand at the end of results of these tools,
 _log = logging.getLogger(__name__)
 
 
-async def serve_stdio(url: StoreUrl, toolkit: Toolkit, name: AgentName | None, ending: asyncio.Event) -> None:
+class _OneLine(logging.Formatter):
+    """One line for each record, in which nothing steers a terminal: an error may repeat what a client sent."""
+
+    def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802 - the name that logging has for it
+        return visible(unbroken(super().formatMessage(record)))
+
+
+async def serve_stdio(
+    url: StoreUrl, roots: Sequence[str], toolkit: Toolkit, name: AgentName | None, ending: asyncio.Event
+) -> None:
     """Serve the client that started this process, until it closes stdin or `ending` is set."""
-    async with _services(url) as all_services:
+    async with _services(url, roots) as all_services:
         holder = await _holder(all_services)
         services = all_services if holder is None else all_services.narrowed_to(holder)
         wish = JoinRequest(name or (holder.agent if holder else None), capacity=toolkit.capacity)
@@ -57,22 +68,24 @@ async def serve_stdio(url: StoreUrl, toolkit: Toolkit, name: AgentName | None, e
 
 async def serve_http(
     url: StoreUrl,
+    roots: Sequence[str],
     toolkit: Toolkit,
     address: HttpAddress,
     names: Sequence[str],
+    limits: HttpLimits,
     tell: Callable[[str], None],
     ending: asyncio.Event,
 ) -> None:
     """Serve whoever shows a token, until `ending` is set; tell where."""
     from covey.surfaces.mcp.http import listen_on, names_of, serve  # here because stdio needs none of it
 
-    async with _services(url) as services:
+    async with _services(url, roots) as services:
         seats = TokenSeats(services, JoinRequest(capacity=toolkit.capacity))
         server = make_server(toolkit, seats, _instructions(toolkit, None))
         listening = listen_on(address)
         tell(listening.url)
         try:
-            await serve(server, services, listening, names_of(listening.address, names), ending)
+            await serve(server, services, listening, names_of(listening.address, names), limits, ending)
         finally:
             with anyio.CancelScope(shield=True):
                 await seats.leave()
@@ -80,7 +93,9 @@ async def serve_http(
 
 def run_until_told(work: Callable[[asyncio.Event], Awaitable[None]]) -> None:
     """Run to the end, or until a signal; then everything is put away. Ctrl-C is KeyboardInterrupt to the caller."""
-    logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="covey mcp: %(message)s")
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(_OneLine("covey mcp: %(message)s"))
+    logging.basicConfig(handlers=[handler], level=logging.WARNING)
     told: list[signal.Signals] = []
 
     async def run() -> None:
@@ -102,8 +117,8 @@ def run_until_told(work: Callable[[asyncio.Event], Awaitable[None]]) -> None:
 
 
 @asynccontextmanager
-async def _services(url: StoreUrl) -> AsyncGenerator[Services]:
-    ports = connect(url, ["."])
+async def _services(url: StoreUrl, roots: Sequence[str]) -> AsyncGenerator[Services]:
+    ports = connect(url, roots)
     closing: list[Callable[[], Awaitable[None]]] = []
 
     def launching(services: Services) -> Launching:

@@ -13,7 +13,9 @@ from covey.core.message import asks_something
 from covey.core.render_compact import compact_text
 from covey.services.attention import letter_of
 from covey.services.looking import Item
-from covey.toolkits.native.conversation import conversation
+from covey.toolkits.answers import rendered
+from covey.toolkits.call import call
+from covey.toolkits.native.conversation import LONGEST, conversation
 from covey.toolkits.native.list_agents import LIST_AGENTS
 from covey.toolkits.references import message_of
 from covey.toolkits.tool import Caller, Toolkit
@@ -46,9 +48,11 @@ async def read_resource(caller: Caller, toolkit: Toolkit, uri: str) -> str:
     if uri == INBOX:
         return _inbox(caller, toolkit, await waiting(caller))
     if uri == AGENTS:
-        return (await LIST_AGENTS.run(caller, {})).text
+        return (await call(LIST_AGENTS, caller, {})).text
     if uri.startswith(THREAD):
-        return (await conversation(caller, await message_of(caller, uri.removeprefix(THREAD)))).text
+        message_id = await message_of(caller, uri.removeprefix(THREAD))
+        part = await caller.services.reading.look(message_id, 0, LONGEST)
+        return rendered(await conversation(caller, part, toolkit.ways.rest)).text
     raise Invalid("resource", uri, f"there are {INBOX}, {AGENTS} and {THREAD}{{id}}")
 
 

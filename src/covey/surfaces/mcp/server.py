@@ -12,6 +12,7 @@ from mcp.shared.exceptions import MCPError
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from covey.core.errors import CoveyError, Unavailable
+from covey.core.render_escape import one_line
 from covey.surfaces.mcp.context import Context, Running, client_name
 from covey.surfaces.mcp.mail import mail_line
 from covey.surfaces.mcp.resources import PLAIN, RESOURCES, TEMPLATES, read_resource
@@ -112,7 +113,8 @@ def _told(code: int, uri: str | None = None) -> Generator[None]:
         yield
     except CoveyError as error:
         data = None if uri is None else {"uri": uri}
-        raise MCPError(types.INTERNAL_ERROR if isinstance(error, Unavailable) else code, error.message, data) from error
+        told = one_line(error.message)
+        raise MCPError(types.INTERNAL_ERROR if isinstance(error, Unavailable) else code, told, data) from error
 
 
 @asynccontextmanager

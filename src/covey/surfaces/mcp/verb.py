@@ -3,10 +3,12 @@
 import os
 import sys
 from argparse import ArgumentParser, Namespace
+from collections.abc import Sequence
 from typing import Protocol, cast
 
 from covey.core.errors import ExtraMissing, Invalid
 from covey.core.http_address import HttpAddress, parse_http_address
+from covey.core.http_limits import HttpLimits, check_limits
 from covey.core.json import Json
 from covey.core.names import parse_agent_name
 from covey.core.store_url import StoreUrl
@@ -21,10 +23,13 @@ examples:
   covey mcp --agent coder
   covey mcp --toolkit peers,broadcast
   covey mcp --http
-  covey mcp --http 127.0.0.1:9000"""
+  covey mcp --http 127.0.0.1:9000 --root ./shared"""
 
-NEEDED = ("anyio", "mcp", "mcp_types", "starlette", "uvicorn")
+NEEDED = ("anyio", "h11", "mcp", "mcp_types", "starlette", "uvicorn")
 """What the extra brings. An older mcp has not all of it."""
+
+
+LIMITS = HttpLimits()
 
 
 class Shown(Protocol):
@@ -47,6 +52,7 @@ class Call(Protocol):
     def url(self) -> StoreUrl: ...
     @property
     def output(self) -> Shown: ...
+    def tell_of_new_space(self, *, comes_now: bool = False) -> None: ...
 
 
 def arguments(parser: ArgumentParser) -> None:
@@ -70,6 +76,21 @@ def arguments(parser: ArgumentParser) -> None:
         metavar="HOST[:PORT]",
         help="with --http: another name that requests may come for, such as a proxy's",
     )
+    for name, kind, value, about in (
+        ("connections", int, LIMITS.connections, "how many connections it serves at once"),
+        ("per-token", int, LIMITS.per_token, "how many requests and streams a token may have open"),
+        ("sessions", int, LIMITS.sessions, "how many sessions a token may have open"),
+        ("request-timeout", float, LIMITS.request_s, "how many seconds a request may take to come in"),
+    ):
+        parser.add_argument(
+            f"--{name}", type=kind, default=value, metavar="N", help=f"with --http: {about} (default {value:g})"
+        )
+    parser.add_argument(
+        "--root",
+        action="append",
+        metavar="DIR",
+        help="a folder that files may be attached from; may be repeated. By default this folder, with --http none",
+    )
 
 
 def run(call: Call) -> int:
@@ -80,6 +101,8 @@ def run(call: Call) -> int:
     address = parse_http_address(options.http) if options.http else None
     if address is not None and options.agent:
         raise Invalid("agent", options.agent, "over HTTP each client is who its token stands for")
+    limits = check_limits(HttpLimits(options.connections, options.per_token, options.sessions, options.request_timeout))
+    roots = _roots(options.root, is_for_others=address is not None)
     url = call.url
     try:
         from covey.surfaces.mcp import program
@@ -95,12 +118,24 @@ def run(call: Call) -> int:
             output.text(f"Serving MCP on {where}; Ctrl-C ends it.")
         output.flush()
 
+    call.tell_of_new_space(comes_now=True)
     if address is not None:
-        program.run_until_told(lambda ending: program.serve_http(url, kit, address, options.allow_host, tell, ending))
+        program.run_until_told(
+            lambda ending: program.serve_http(url, roots, kit, address, options.allow_host, limits, tell, ending)
+        )
         return 0
     if cast(object, sys.stdin) is None:  # its descriptor is closed; the types do not know that this can be
         raise Invalid("stdin", None, "an MCP client talks to this program there")
     if sys.stdin.isatty():
         output.note("This speaks MCP on stdin and stdout: it is for an MCP client to start. Ctrl-C ends it.")
-    program.run_until_told(lambda ending: program.serve_stdio(url, kit, name, ending))
+    program.run_until_told(lambda ending: program.serve_stdio(url, roots, kit, name, ending))
     return 0
+
+
+def _roots(given: Sequence[str] | None, *, is_for_others: bool) -> Sequence[str]:
+    """Return the folders that files may be attached from. The client that starts this program works in this folder;
+    clients that connect over HTTP work elsewhere, and see no folder of this machine that nobody gave them."""
+    for root in given or ():
+        if not os.path.isdir(os.path.expanduser(root)):  # noqa: PTH111, PTH112 - pathlib is not needed for help
+            raise Invalid("--root", root, "there is no such folder")
+    return given if given is not None else () if is_for_others else (".",)

@@ -3,6 +3,7 @@
 from collections.abc import Awaitable, Callable
 from typing import TypedDict, Unpack
 
+from covey.core.errors import Invalid
 from covey.core.identity import Identity
 from covey.core.ids import MessageId
 from covey.core.json import Json
@@ -14,8 +15,10 @@ from covey.core.task import Task, TaskState
 from covey.services.duties import Judge
 from covey.services.space import Services
 from covey.services.tasks import TaskView
+from covey.surfaces.python.checks import check_known, function, note
+from covey.surfaces.python.checks import file as parse_file
 from covey.surfaces.python.checks import files as parse_files
-from covey.surfaces.python.checks import note
+from covey.surfaces.python.checks import text as parse_text
 from covey.surfaces.python.delegated import Delegated
 from covey.surfaces.python.options import MessageOptions, draft_from, policy_from
 
@@ -72,7 +75,7 @@ class Assignment:
 
     async def file(self, part: FilePart) -> bytes:
         """Return the content of one of its file parts."""
-        return await self._services.attachments.content(part)
+        return await self._services.attachments.content(parse_file(part))
 
     async def start(self) -> None:
         """Say that the work has begun."""
@@ -88,7 +91,7 @@ class Assignment:
 
     async def fail(self, reason: str, *, text: str | None = None, **more: Unpack[ResultOptions]) -> None:
         """Say that it can't be done, or went wrong. The text has what is more to say than the reason."""
-        why, parts = note(reason, "reason"), _parts(text or reason, more)
+        why, parts = note(reason, "reason"), _parts(reason if text is None else text, more)
         self._now(await self._services.duties.fail(self.id, self._actor, why, parts, self.attempt))
 
     async def let_go(self) -> None:
@@ -97,6 +100,8 @@ class Assignment:
 
     async def delegate(self, to: str, text: str, **options: Unpack[MessageOptions]) -> Delegated:
         """Hand a part of it on. It spends a hop, and the result belongs to the same conversation."""
+        if "relaying" in options:
+            raise Invalid("option", "relaying", "a part of a task always relays the task")
         options["relaying"] = self.id
         return await delegate(self._services, self._actor, to, text, options)
 
@@ -115,6 +120,7 @@ def judge_by(judgement: Judgement | None, services: Services, actor: Identity) -
     """Return a judgement in the form that the services take."""
     if judgement is None:
         return None
+    function(judgement, "judgement")
 
     async def judge(view: TaskView) -> str | None:
         answer = await judgement(Assignment(view, services, actor))
@@ -130,7 +136,8 @@ async def delegate(services: Services, actor: Identity, to: str, text: str, opti
 
 
 def _parts(text: str, more: ResultOptions) -> tuple[Part, ...]:
-    parts: list[Part] = [TextPart(text)]
+    check_known(more, ResultOptions.__annotations__)
+    parts: list[Part] = [TextPart(parse_text(text, "text"))]
     if "data" in more:
         parts.append(DataPart(plain(more["data"], "data")))
     return (*parts, *parse_files(more.get("files", [])))

@@ -7,13 +7,16 @@ from enum import StrEnum
 from typing import TypeVar, cast
 
 from covey.core.errors import Invalid
-from covey.core.limits import MAX_LEASE
+from covey.core.limits import MAX_COUNT, MAX_LEASE
 from covey.core.message import Callback
 from covey.core.parts import FilePart
 
 E = TypeVar("E", bound=StrEnum)
+T = TypeVar("T")
 
 MAX_PID = 2**31 - 1
+MOST_SECONDS = 1e300
+"""A larger whole number may not fit into a float."""
 MAX_NOTE_CHARS = 10_000
 DIGEST_CHARS = 64
 
@@ -33,6 +36,13 @@ def whole(value: object, what: str) -> int:
     return value
 
 
+def count(value: object, what: str, *, at_least: int = 1) -> int:
+    """Return a whole number that can be counted to."""
+    if not at_least <= (number := whole(value, what)) <= MAX_COUNT:
+        raise Invalid(what, value, f"use a whole number of {at_least} or more")
+    return number
+
+
 def flag(value: object, what: str) -> bool:
     """Return a flag; what only looks like one is not one."""
     if not isinstance(value, bool):
@@ -42,7 +52,9 @@ def flag(value: object, what: str) -> bool:
 
 def seconds(value: object, what: str) -> float:
     """Return how long to wait."""
-    if isinstance(value, bool) or not isinstance(value, int | float) or math.isnan(value) or value < 0:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise Invalid(what, value, "use a number of seconds of 0 or more")
+    if not (0 <= value <= MOST_SECONDS or value == math.inf):  # neither is true of NaN
         raise Invalid(what, value, "use a number of seconds of 0 or more")
     return value
 
@@ -75,6 +87,47 @@ def note(value: object, what: str) -> str:
     return value
 
 
+def text(value: object, what: str) -> str:
+    """Return a text of any length; what it says is checked where it is used."""
+    if not isinstance(value, str) or not is_unicode(value):
+        raise Invalid(what, value, "use a text")
+    return value
+
+
+def place(value: object) -> str:
+    """Return a path, or a URL."""
+    if "\0" in (path := text(value, "path")):
+        raise Invalid("path", value, "no path has a NUL in it")
+    return path
+
+
+def instance(kind: type[T], value: object, what: str, rule: str) -> T:
+    """Return an object of a class of ours."""
+    if not isinstance(value, kind):
+        raise Invalid(what, value, rule)
+    return value
+
+
+def function(value: T, what: str) -> T:
+    """Return something that can be called."""
+    if not callable(value):
+        raise Invalid(what, value, "use a function")
+    return value
+
+
+def items(value: object, what: str, rule: str) -> Collection[object]:
+    """Return several values; a text or an object with keys is one value."""
+    if isinstance(value, str | bytes | bytearray | Mapping) or not isinstance(value, Collection):
+        raise Invalid(what, cast(object, value), rule)
+    return cast(Collection[object], value)
+
+
+def check_known(options: Mapping[str, object], known: Collection[str]) -> None:
+    """Raise Invalid for an option that a call does not have."""
+    if unknown := options.keys() - known:
+        raise Invalid("option", min(unknown), "known are: " + ", ".join(sorted(known)))
+
+
 def addresses(value: object) -> Collection[object]:
     """Return whom a message is for: one, or several."""
     if isinstance(value, str):
@@ -90,17 +143,19 @@ def callback(value: object) -> Callback:
     texts = [item for item in pair if isinstance(item, str) and item]
     if len(pair) != 2 or len(texts) != 2:
         raise Invalid("callback", cast(object, value), "use a channel and a conversation, both texts")
-    return Callback(*texts)
+    channel, session_id = texts
+    return Callback(channel, session_id)
 
 
 def files(value: object) -> tuple[FilePart, ...]:
     """Return snapshots of files as `attach` makes them."""
     if not isinstance(value, tuple | list):
         raise Invalid("files", value, "use a list of what `attach` returns")
-    return tuple(_file(item) for item in cast(Collection[object], value))
+    return tuple(file(item) for item in cast(Collection[object], value))
 
 
-def _file(value: object) -> FilePart:
+def file(value: object) -> FilePart:
+    """Return one snapshot of a file."""
     if not isinstance(value, FilePart):
         raise Invalid("file", value, "use what `attach` returns")
     name, digest, size, media_type, path = cast(tuple[object, ...], value)

@@ -10,6 +10,7 @@ from covey.core.parts import FilePart
 from covey.core.task import Task, TaskState
 from covey.services.space import Services
 from covey.services.tasks import TaskView
+from covey.surfaces.python.checks import file as parse_file
 from covey.surfaces.python.checks import note, seconds
 
 WAIT_SECONDS = 3600.0
@@ -81,7 +82,7 @@ class Delegated:
 
     async def file(self, part: FilePart) -> bytes:
         """Return the content of a file of the result."""
-        return await self._services.attachments.content(part)
+        return await self._services.attachments.content(parse_file(part))
 
     def __repr__(self) -> str:
         return f"<Delegated {self.id} to {self.record.agent}: {self.state}>"

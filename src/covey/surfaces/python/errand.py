@@ -10,6 +10,7 @@ from covey.ports.launching import Errand as Given
 from covey.ports.launching import Group, Product, PythonChild
 from covey.services.directory import Joined
 from covey.services.space import Services
+from covey.surfaces.python.checks import file as parse_file
 from covey.surfaces.python.results import Answer, Failure, outcome_of
 
 
@@ -49,7 +50,7 @@ class Errand:
 
     async def file(self, part: FilePart) -> bytes:
         """Return the content of an attachment."""
-        return await self._services.attachments.content(part)
+        return await self._services.attachments.content(parse_file(part))
 
 
 def python_child(

@@ -10,10 +10,11 @@ from covey.core.identity import Identity
 from covey.core.ids import InboxId, MessageId, inbox_topic
 from covey.core.message import Message
 from covey.core.parts import FilePart
-from covey.services.looking import InboxFilter, Item
+from covey.services.looking import InboxFilter, Item, Next
 from covey.services.space import Services
 from covey.surfaces.python.approvals import decide
-from covey.surfaces.python.checks import seconds
+from covey.surfaces.python.checks import file as parse_file
+from covey.surfaces.python.checks import instance, seconds
 from covey.surfaces.python.options import MessageOptions
 from covey.surfaces.python.receipt import Receipt
 from covey.surfaces.python.replies import reply_to
@@ -99,7 +100,7 @@ class Delivery:
 
     async def file(self, part: FilePart) -> bytes:
         """Return the content of one of its file parts."""
-        return await self._services.attachments.content(part)
+        return await self._services.attachments.content(parse_file(part))
 
     def __repr__(self) -> str:
         return f"<Delivery #{self.number} {self.message.kind} from {self.sender}: {self.state}>"
@@ -114,36 +115,43 @@ class Inbox:
         self._services = services
         self._actor = actor
         self._after = 0
+        self._known: set[int] = set()
+        """What was yielded after `_after`, past an answer that somebody waits for and may yet leave to the inbox."""
         self._is_awaited = False
         """The last delivery had to be waited for, so the next one will not be there yet either."""
 
     async def peek(self, wanted: InboxFilter | None = None) -> Sequence[Delivery]:
         """Return all that waits, without waiting and without changing anything."""
+        if wanted is not None:
+            instance(InboxFilter, wanted, "filter", "use an InboxFilter")
         return [self._delivery(item) for item in await self._services.looking.peek_inbox(self._inbox, wanted)]
 
     async def next(self, timeout: float) -> Delivery | None:
         """Return the next delivery that this inbox object has not yielded yet, or None after `timeout` seconds. While
-        the agent is paused there is none."""
+        the agent is paused there is none. An answer that an `ask` of this agent waits for is returned by that alone."""
 
         looks = 0
 
-        async def look() -> Item | None:
+        async def look() -> Next | None:
             nonlocal looks
             looks += 1
-            looking, reader = self._services.looking, self._actor.agent
-            items = await looking.peek_inbox(self._inbox, None, self._after, 1, reader=reader)
-            return items[0] if items else None
+            found = await self._services.looking.next(self._inbox, self._actor.agent, self._after, self._known)
+            return None if found.item is None else found
 
         waiting, topics, limit = self._services.waiting, [inbox_topic(self._inbox)], seconds(timeout, "timeout")
         if self._is_awaited and limit > 0:
-            item, self._is_awaited = await waiting.expected(topics, look, limit)
+            found, self._is_awaited = await waiting.expected(topics, look, limit)
         else:
-            item = await waiting.until(topics, look, limit)
+            found = await waiting.until(topics, look, limit)
             self._is_awaited = looks > 1
-        if item is None:
+        if found is None or found.item is None:
             return None
-        self._after = item.delivery.seq
-        return self._delivery(item)
+        if found.passed_over:
+            self._known.add(found.item.delivery.seq)
+        else:
+            self._after = found.item.delivery.seq
+            self._known = {seq for seq in self._known if seq > self._after}
+        return self._delivery(found.item)
 
     async def __aiter__(self) -> AsyncIterator[Delivery]:
         while True:

@@ -14,12 +14,13 @@ from covey.core.identity import Identity
 from covey.core.ids import DeliveryId, parse_message_id, parse_offer_id, parse_ticket_id
 from covey.core.limits import OFFER_LEASE
 from covey.core.message import Kind
-from covey.core.names import AgentName, parse_scope
+from covey.core.names import AgentName, known_scope
 from covey.core.offer import Presentation
 from covey.core.outcome import Outcome
 from covey.core.parts import FilePart
 from covey.core.session import Activity, Session
 from covey.core.ticket import Ticket
+from covey.finishing import Finisher
 from covey.services.dialogue import Swept
 from covey.services.directory import Joined
 from covey.services.exchange import Exchange
@@ -27,7 +28,7 @@ from covey.services.offers import Showing
 from covey.services.space import Services
 from covey.surfaces.python.approvals import decide, request_approval
 from covey.surfaces.python.assignment import Assignment, Judgement, delegate, judge_by
-from covey.surfaces.python.checks import choice, flag, note, seconds, whole
+from covey.surfaces.python.checks import choice, flag, items, note, place, seconds, text, whole
 from covey.surfaces.python.checks import lease as parse_lease
 from covey.surfaces.python.delegated import Delegated
 from covey.surfaces.python.inbox import Inbox
@@ -36,7 +37,8 @@ from covey.surfaces.python.receipt import GradeName, Receipt
 from covey.surfaces.python.replies import reply_to
 from covey.surfaces.python.saying import say
 from covey.surfaces.python.spawned import Spawned, SpawnOptions, spawn
-from covey.surfaces.python.turn import Turn, TurnOptions, terms_from
+from covey.surfaces.python.taking import Taking
+from covey.surfaces.python.turn import Turn, TurnOptions, capacity_from, terms_from
 from covey.surfaces.python.work import Handler
 from covey.surfaces.python.worker import Worker, WorkOptions
 from covey.toolkits.catalogue import DEFAULT
@@ -50,8 +52,9 @@ KindName = Literal["notify", "request", "update"]
 class Member:
     """Returned by `space.join`. It sends, asks, answers and reads in the name of its agent until it leaves."""
 
-    def __init__(self, joined: Joined, services: Services) -> None:
+    def __init__(self, joined: Joined, services: Services, finisher: Finisher | None = None) -> None:
         self._joined = joined
+        self._finisher = finisher or Finisher()
         self._services = services
         self._identity = joined.identity
         self._turns = 0
@@ -136,11 +139,10 @@ class Member:
     ) -> Assignment | None:
         """Wait for the next task of this agent that it has room for, and take it; None when the time has run out. With
         `start` it is working at once, which is told in the same step, unless it has to be judged first."""
+        limit, starts = seconds(timeout, "timeout"), flag(start, "start")
         judge = judge_by(judgement, self._services, self.identity)
-        view = await self._services.duties.next(
-            self.identity, seconds(timeout, "timeout"), judge=judge, starts=flag(start, "start")
-        )
-        return None if view is None else Assignment(view, self._services, self.identity)
+        taking = Taking(self._services, self.identity, self._finisher, judge, starts=starts)
+        return await taking.wait(limit)
 
     async def work(self, handler: Handler, **options: Unpack[WorkOptions]) -> None:
         """Take tasks of this agent as they come, and hand in what the handler returns for each: a text, a dict, a
@@ -149,7 +151,7 @@ class Member:
 
     def worker(self, handler: Handler, **options: Unpack[WorkOptions]) -> Worker:
         """Return what `work` runs, for programs that want to stop it in order."""
-        return Worker(self._services, self.identity, handler, options)
+        return Worker(self._services, self.identity, self._finisher, handler, options)
 
     async def spawn(self, task: str, **options: Unpack[SpawnOptions]) -> Spawned:
         """Start a child that does a task and answers, and return at once. `result` waits for the answer; without, it is
@@ -166,7 +168,7 @@ class Member:
 
     async def attach(self, path: str, media_type: str = "application/octet-stream") -> FilePart:
         """Return a snapshot of a file, to be sent with `files=[…]`."""
-        return await self._services.attachments.snapshot(path, media_type)
+        return await self._services.attachments.snapshot(place(path), note(media_type, "media type"))
 
     async def receipt(self, message_id: str) -> Receipt:
         """Return the receipt of any message."""
@@ -199,7 +201,7 @@ class Member:
 
     async def gate(self, scope: str, *, force_because: str | None = None) -> Verdict:
         """Judge a scope; with a reason, force it."""
-        parsed = parse_scope(scope)
+        parsed = known_scope(scope)
         if force_because is None:
             return await self._services.dialogue.gate(parsed)
         return await self._services.dialogue.force(parsed, self.identity, note(force_because, "reason"))
@@ -207,23 +209,24 @@ class Member:
     async def sweep(self, scope: str, *, force_because: str | None = None) -> Swept:
         """Archive all messages of a scope that owes nothing."""
         why = None if force_because is None else note(force_because, "reason")
-        return await self._services.dialogue.sweep(parse_scope(scope), self.identity, why)
+        return await self._services.dialogue.sweep(known_scope(scope), self.identity, why)
 
     def turn(self, name: str | None = None, **options: Unpack[TurnOptions]) -> Turn:
         """Return one call of a model, to be entered with `async with`: it puts what waits into the request."""
         self._turns += 1
         turn = note(name, "turn") if name is not None else f"turn {self._turns}"
-        return Turn(self._services, self.identity, turn, terms_from(options))
+        return Turn(self._services, self.identity, self._finisher, turn, terms_from(options), capacity_from(options))
 
     def tools(self, toolkit: str = DEFAULT) -> Toolbox:
         """Return tools with which a model acts as this member: to declare, to call, or as functions. Several toolkits
         are separated by commas."""
-        return Toolbox(find_toolkit(toolkit), Caller(self._services, self.identity))
+        return Toolbox(find_toolkit(text(toolkit, "toolkit")), Caller(self._services, self.identity))
 
     async def pending(self, *, timeout: float = 0.0, **options: Unpack[TurnOptions]) -> Pending:
         """Return what the next turn would show, without changing anything. With a `timeout`, wait until there is a
         message or a task to show."""
         limit = seconds(timeout, "timeout")
+        capacity_from(options)  # it matters to a turn alone
         return await self._services.attention.look(self.identity, terms_from(options), limit)
 
     async def offer(
@@ -235,7 +238,8 @@ class Member:
         lease: timedelta = OFFER_LEASE,
     ) -> Showing | None:
         """Take what waits for one showing to a model; None where nothing waits."""
-        return await self._services.offers.offer(
+        offers = self._services.offers
+        offering = offers.offer(
             self.identity,
             note(turn, "turn"),
             presentation=choice(Presentation, presentation, "presentation"),
@@ -243,13 +247,21 @@ class Member:
             lease=parse_lease(lease),
         )
 
+        async def give_back(showing: Showing | None) -> None:
+            if showing is not None:
+                await offers.give_back(showing.offer.id, self.identity, "the caller was cancelled")
+
+        return await self._finisher.acquire(offering, give_back)
+
     async def confirm(
         self, offer_id: str, grade: GradeName, basis: str, only: Collection[DeliveryId] | None = None
     ) -> Sequence[Record]:
         """Record evidence that an offer, live or past, reached the model."""
         offer = parse_offer_id(offer_id)
         parsed = choice(EvidenceGrade, grade, "grade")
-        return await self._services.offers.confirm(offer, self.identity, parsed, note(basis, "basis"), only)
+        chosen = None if only is None else items(only, "deliveries", "use a list of the ids of deliveries")
+        narrowed = None if chosen is None else frozenset(DeliveryId(text(one, "delivery")) for one in chosen)
+        return await self._services.offers.confirm(offer, self.identity, parsed, note(basis, "basis"), narrowed)
 
     async def named(self, message_id: str, basis: str) -> Sequence[Record]:
         """Record that the model used a message's id in a call, so that it must have had it in context."""
@@ -261,7 +273,8 @@ class Member:
 
     async def set_busy(self, busy: bool = True) -> None:
         """Say that this session is busy, or idle again."""
-        await self._services.directory.set_activity(self.identity, Activity.BUSY if busy else Activity.IDLE)
+        activity = Activity.BUSY if flag(busy, "busy") else Activity.IDLE
+        await self._services.directory.set_activity(self.identity, activity)
 
     async def set_status(self, status: str) -> None:
         """Say what this agent is doing."""

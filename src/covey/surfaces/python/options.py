@@ -17,7 +17,7 @@ from covey.core.routing import WhenOffline
 from covey.core.times import aware
 from covey.ports.clock import Clock
 from covey.services.recipients import SendPolicy, WhenUnknown
-from covey.surfaces.python.checks import addresses, callback, choice, duration, files, flag, whole
+from covey.surfaces.python.checks import addresses, callback, check_known, choice, duration, files, flag, whole
 
 
 class MessageOptions(TypedDict, total=False):
@@ -76,8 +76,7 @@ def draft_from(
 
 
 def _with_options(draft: Draft, options: MessageOptions, clock: Clock) -> Draft:
-    if unknown := options.keys() - _KNOWN:
-        raise Invalid("option", min(unknown), "known are: " + ", ".join(sorted(_KNOWN)))
+    check_known(options, _KNOWN)
     expires_at = aware(options["expires_at"]) if "expires_at" in options else None
     if "expires_in" in options:
         expires_at = _from_now(duration(options["expires_in"], "expires_in"), clock)

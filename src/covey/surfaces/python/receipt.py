@@ -26,7 +26,7 @@ class Receipt:
 
     @property
     def deliveries(self) -> tuple[Delivery, ...]:
-        """One for each copy, refused ones included."""
+        """One for each copy, refused ones included. `seen` says how much of it the model was shown, of how much."""
         return self._record.deliveries
 
     @property
@@ -59,5 +59,9 @@ class Receipt:
         return progress.reached
 
     def __repr__(self) -> str:
-        states = ", ".join(f"{delivery.agent}: {delivery.state}" for delivery in self.deliveries)
-        return f"<Receipt {self.message_id} {states}>"
+        return f"<Receipt {self.message_id} {', '.join(map(_state, self.deliveries))}>"
+
+
+def _state(delivery: Delivery) -> str:
+    part = f" ({delivery.seen})" if delivery.is_partly_seen else ""
+    return f"{delivery.agent}: {delivery.state}{part}"

@@ -14,6 +14,7 @@ from covey.services.session_lookup import SessionLookup
 from covey.services.space import Services
 from covey.surfaces.python.checks import callback as parse_callback
 from covey.surfaces.python.checks import is_unicode, seconds
+from covey.surfaces.python.checks import text as parse_text
 
 
 async def say(
@@ -24,7 +25,7 @@ async def say(
     if not isinstance(text, str) or not text.strip() or not is_unicode(text):
         raise Invalid("text", text, "say something")
     parts = (TextPart(text),)
-    whom = _meant(services.directory.lookup, to)
+    whom = _meant(services.directory.lookup, parse_text(to, "recipient"))
     return await services.negotiations.say(parts, whom, actor, seconds(timeout, "timeout"), place)
 
 

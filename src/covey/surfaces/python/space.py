@@ -1,32 +1,36 @@
 """A space, opened: the door to everything else."""
 
 import asyncio
+import os
 from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import AsyncExitStack
 from datetime import timedelta
 from types import TracebackType
 from typing import Literal, Self
 
 from covey.core.capacity import DEFAULT_CAPACITY, PEERS_CAPACITY, Capacity, Overflow, parse_capacity
 from covey.core.card import Card, check_card, parse_card
+from covey.core.errors import SpaceMissing
 from covey.core.event import Event
 from covey.core.gate import Verdict
 from covey.core.ids import JOURNAL_TOPIC, parse_message_id, parse_session_id
 from covey.core.json import Json
 from covey.core.limits import PRESENCE_LEASE
 from covey.core.message import Message
-from covey.core.names import parse_agent_name, parse_label, parse_scope
+from covey.core.names import known_scope, parse_agent_name, parse_label
 from covey.core.session import SessionKind
 from covey.core.store_url import Engine, StoreUrl
+from covey.finishing import Finisher
 from covey.ports.journal import EventFilter
 from covey.services.directory import AgentView, JoinRequest
 from covey.services.history import Found
 from covey.services.space import Ports, Services
-from covey.surfaces.python.checks import choice, pid
+from covey.surfaces.python.checks import choice, count, flag, instance, items, note, pid, place, text
 from covey.surfaces.python.checks import lease as parse_lease
 from covey.surfaces.python.member import Member
 from covey.surfaces.python.receipt import Receipt
 from covey.surfaces.spawn.supervisor import Supervisor
-from covey.wiring import connect, locate
+from covey.wiring import connect, is_there, locate
 
 FOLLOW_SECONDS = 3600.0
 PAGE = 500
@@ -35,13 +39,16 @@ PAGE = 500
 class Space:
     """A set of agents that can see each other, with one store. Use it as `async with covey.open() as space`."""
 
-    def __init__(self, url: StoreUrl, roots: Sequence[str]) -> None:
+    def __init__(self, url: StoreUrl, roots: Sequence[str], *, create: bool = True) -> None:
         self._url = url
+        self._create = create
         self._roots = roots
         self._members: list[Member] = []
         self._ports: Ports | None = None
         self._children: Supervisor | None = None
         self._bridge: asyncio.Task[None] | None = None
+        self._finisher = Finisher()
+        self._pid = os.getpid()
 
     @property
     def url(self) -> str:
@@ -52,9 +59,14 @@ class Space:
         """The services behind this face, for programs that need more than it shows."""
         if self._ports is None:
             raise RuntimeError("the space is not open: use `async with covey.open() as space`")
+        if self._pid != os.getpid():
+            raise RuntimeError("a space does not go along through fork: open it again in the new process")
         return self._services
 
     async def __aenter__(self) -> Self:
+        if not self._create and not await asyncio.to_thread(is_there, self._url):
+            raise SpaceMissing(self.url, "it was to be opened, not made")
+        self._pid = os.getpid()
         self._ports = connect(self._url, self._roots)
         self._services = Services(self._ports, launching=self._supervisor)
         return self
@@ -67,18 +79,25 @@ class Space:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         ports, self._ports = self._ports, None
-        if ports is None:
-            return
-        try:
+        if ports is not None and self._pid == os.getpid():  # in a forked child everything is the parent's
+            await Finisher().complete(self._close(ports))
+
+    async def _close(self, ports: Ports) -> None:
+        """End everything that this object has begun. Each step is taken whatever became of those before it."""
+        async with AsyncExitStack() as steps:  # the last one is taken first
+            steps.push_async_callback(ports.close)
+            steps.push_async_callback(self._leave)
+            if self._children is not None:
+                steps.push_async_callback(self._children.close)
+            steps.push_async_callback(self._finisher.close)
             if self._bridge is not None:
                 self._bridge.cancel()
                 await asyncio.wait([self._bridge])
-            if self._children is not None:
-                await self._children.close()
+
+    async def _leave(self) -> None:
+        async with AsyncExitStack() as steps:
             for member in self._members:
-                await member.leave()
-        finally:
-            await ports.close()
+                steps.push_async_callback(member.leave)
 
     async def join(
         self,
@@ -99,10 +118,6 @@ class Space:
         With the agent's `token` the member is of grade token, and does and sees no more than the token lets it.
         """
         services = self.services
-        if token is not None:
-            services = services.narrowed_to(await services.identities.by_token(token))
-        elif self._url.engine is Engine.NATS:
-            services = await self._vouched_for(services)
         wish = JoinRequest(
             name=parse_agent_name(name) if name is not None else None,
             card=None if card is None else check_card(card) if isinstance(card, Card) else parse_card(card),
@@ -113,14 +128,26 @@ class Space:
             capacity=_capacity(inbox_limit, inbox_overflow),
             lease=parse_lease(lease),
         )
+        if token is not None:
+            services = services.narrowed_to(await services.identities.by_token(text(token, "token")))
+        elif self._url.engine is Engine.NATS:
+            services = await self._vouched_for(services)
+        return await self._finisher.acquire(self._join(services, wish), self._dismiss)
+
+    async def _join(self, services: Services, wish: JoinRequest) -> Member:
         bridge = self._bridge_to_begin()
         if bridge is not None:
             await bridge.begin()
-        member = Member(await services.directory.join(wish), services)
+        member = Member(await services.directory.join(wish), services, self._finisher)
         self._members.append(member)
         if bridge is not None and self._bridge is None:
             self._bridge = asyncio.create_task(bridge.run())
         return member
+
+    async def _dismiss(self, member: Member) -> None:
+        """End a session whose caller was cancelled before it had it."""
+        await member.leave()
+        self._members.remove(member)
 
     async def _vouched_for(self, services: Services) -> Services:
         """Return services as the holder of an agent's key to the store may use them."""
@@ -146,7 +173,7 @@ class Space:
 
     async def gate(self, scope: str) -> Verdict:
         """Judge a scope: passed, or what is still owed."""
-        return await self.services.dialogue.gate(parse_scope(scope))
+        return await self.services.dialogue.gate(known_scope(scope))
 
     async def receipt(self, message_id: str) -> Receipt:
         """Return what has become of a message."""
@@ -154,18 +181,22 @@ class Space:
 
     async def search(self, words: str, limit: int = 20) -> Sequence[Found]:
         """Return the messages that have all the words, best first."""
-        return await self.services.history.search(words, limit)
+        return await self.services.history.search(note(words, "words"), count(limit, "limit"))
 
     async def journal(
         self, after: int = 0, *, wanted: EventFilter | None = None, follow: bool = False
     ) -> AsyncIterator[Event]:
         """Yield what happened after a position, oldest first; with `follow`, go on as more happens."""
+        count(after, "position", at_least=0)
+        flag(follow, "follow")
+        if wanted is not None:
+            instance(EventFilter, wanted, "filter", "use an EventFilter")
 
         async def look() -> Sequence[Event] | None:
             return await self.services.history.read(after, PAGE, wanted) or None
 
         while True:
-            page = await self.services.waiting.until([JOURNAL_TOPIC], look, FOLLOW_SECONDS if follow else 0)
+            page = await self.services.onlooking.until([JOURNAL_TOPIC], look, FOLLOW_SECONDS if follow else 0)
             for event in page or ():
                 yield event
                 after = event.position
@@ -181,10 +212,12 @@ def _capacity(limit: int | None, overflow: str | None) -> Capacity | None:
     return parse_capacity(usual.limit if limit is None else limit, usual.overflow if overflow is None else overflow)
 
 
-def open(url: str | None = None, *, roots: Sequence[str] | None = None) -> Space:
+def open(url: str | None = None, *, roots: Sequence[str] | None = None, create: bool = True) -> Space:
     """Return the space at `url`, to be entered with `async with`.
 
     Without a URL: the nearest .covey/covey.db from the working directory upwards, else the one in the home directory.
-    `roots` are the folders that files may be attached from; by default the working directory.
+    `roots` are the folders that files may be attached from; by default the working directory. A space that is not there
+    is made; without `create` that is SpaceMissing.
     """
-    return Space(locate(url), roots if roots is not None else ["."])
+    named = ["."] if roots is None else [place(one) for one in items(roots, "roots", "use a list of folders")]
+    return Space(locate(None if url is None else place(url)), named, create=flag(create, "create"))

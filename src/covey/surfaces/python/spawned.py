@@ -16,7 +16,17 @@ from covey.ports.launching import Group
 from covey.services.space import Services
 from covey.services.spawn_request import SpawnRequest
 from covey.services.spawning import STOP_SECONDS, RunResult
-from covey.surfaces.python.checks import callback, choice, flag, is_unicode, note, seconds
+from covey.surfaces.python.checks import (
+    callback,
+    check_known,
+    choice,
+    flag,
+    function,
+    is_unicode,
+    note,
+    place,
+    seconds,
+)
 from covey.surfaces.python.checks import files as parse_files
 from covey.surfaces.python.errand import Errand, python_child
 from covey.surfaces.python.options import MessageOptions, draft_from, policy_from
@@ -121,7 +131,9 @@ async def spawn(services: Services, actor: Identity, task: str, options: SpawnOp
 
 
 def _parsed(services: Services, task: str, options: SpawnOptions) -> SpawnRequest:
-    run, group = options.get("run"), options.get("group")
+    check_known(options, SpawnOptions.__annotations__)
+    run = function(options["run"], "run") if "run" in options else None
+    group = _group(options["group"]) if "group" in options else None
     if run is None and group is not None:
         raise Invalid("group", group, "a group is for a child that is a function: run=…")
     thread = options.get("thread", False)
@@ -137,9 +149,15 @@ def _parsed(services: Services, task: str, options: SpawnOptions) -> SpawnReques
         label=None if label is None else parse_label(label),
         description=note(options.get("description", ""), "description"),
         relaying=None if relaying is None else parse_message_id(relaying),
-        cwd=str(Path(options.get("cwd", ".")).expanduser().absolute()),
+        cwd=str(Path(place(options.get("cwd", "."))).expanduser().absolute()),
         python=None if run is None else python_child(services, run, group),
     )
+
+
+def _group(value: object) -> Group:
+    if not callable(getattr(value, "create_task", None)):
+        raise Invalid("group", value, "use an asyncio.TaskGroup")
+    return cast(Group, value)
 
 
 def _task(value: object) -> str:

@@ -6,6 +6,7 @@ from types import TracebackType
 from typing import Any, Literal, Self, TypedDict, cast
 
 from covey.core.attention import Pending, Terms, Ways, check_terms
+from covey.core.capacity import Capacity
 from covey.core.errors import Invalid, Unavailable
 from covey.core.evidence import EvidenceGrade
 from covey.core.identity import Identity
@@ -15,8 +16,9 @@ from covey.core.inject_pieces import Provider
 from covey.core.names import parse_agent_name
 from covey.core.offer import Presentation
 from covey.core.render import Style, framed
+from covey.finishing import Finisher
 from covey.services.space import Services
-from covey.surfaces.python.checks import choice, note, whole
+from covey.surfaces.python.checks import check_known, choice, items, note, whole
 from covey.surfaces.python.checks import lease as parse_lease
 
 ProviderName = Literal["anthropic", "openai", "openai-responses"]
@@ -47,6 +49,8 @@ class TurnOptions(TypedDict, total=False):
     """How it says what becomes of a task, likewise. With an empty text no task is taken for it."""
     worker: str
     """How it gives a worker more to do whose work is finished: a coordinator then sees it as a task-notification."""
+    capacity: Capacity | None
+    """What the session's inbox holds from this turn on, as its toolkit wants it; None leaves it as it is."""
 
 
 class Turn:
@@ -56,11 +60,21 @@ class Turn:
     is given back when the turn ends, and comes again.
     """
 
-    def __init__(self, services: Services, actor: Identity, name: str, terms: Terms) -> None:
+    def __init__(
+        self,
+        services: Services,
+        actor: Identity,
+        finisher: Finisher,
+        name: str,
+        terms: Terms,
+        capacity: Capacity | None = None,
+    ) -> None:
         self._services = services
         self._actor = actor
+        self._finisher = finisher
         self._name = name
         self._terms = terms
+        self._capacity = capacity
         self._pending: Pending | None = None
         self._was_rendered = False
         self._response: str | None = None
@@ -73,14 +87,21 @@ class Turn:
         return self._pending
 
     async def __aenter__(self) -> Self:
-        self._pending = await self._services.attention.take(self._actor, self._name, self._terms)
+        if self._capacity is not None:
+            await self._services.inbox_limits.hold(self._actor, self._capacity)
+        taking = self._services.attention.take(self._actor, self._name, self._terms)
+        self._pending = await self._finisher.acquire(taking, self._give_back)
         return self
+
+    async def _give_back(self, pending: Pending) -> None:
+        if pending.offer is not None:
+            await self._services.offers.give_back(pending.offer, self._actor, "the turn was cancelled")
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         try:
-            await self._end(error)
+            await self._finisher.complete(self._end(error))
         except Unavailable:
             if error is None:
                 raise
@@ -115,7 +136,7 @@ class Turn:
             self.pending,
             provider=choice(Provider, provider, "provider"),
             tools=_list(tools, "tools"),
-            thinking=thinking,
+            thinking=_thinking(thinking),
             style=None if style is None else choice(Style, style, "style"),
         )
         self._was_rendered = True
@@ -142,9 +163,7 @@ def take_out(messages: Sequence[object], *, provider: ProviderName) -> list[Any]
 
 def terms_from(options: TurnOptions) -> Terms:
     """Return what a caller asks for; a wrong value is Invalid, and says which."""
-    known = TurnOptions.__annotations__
-    if unknown := options.keys() - known.keys():
-        raise Invalid("option", min(unknown), "known are: " + ", ".join(sorted(known)))
+    check_known(options, TurnOptions.__annotations__)
     usual = Terms()
     said = cast(Mapping[str, object], options)
     ways = {name: note(said[name], name) for name in Ways._fields if name in said}
@@ -153,11 +172,25 @@ def terms_from(options: TurnOptions) -> Terms:
             budget=whole(options.get("budget", usual.budget), "budget"),
             presentation=choice(Presentation, options.get("presentation", usual.presentation), "presentation"),
             limit=whole(options.get("limit", usual.limit), "limit"),
-            leads=frozenset(parse_agent_name(name) for name in options.get("leads", ())),
+            leads=frozenset(map(parse_agent_name, items(options.get("leads", ()), "leads", "use a list of agents"))),
             ways=usual.ways._replace(**ways),
             lease=parse_lease(options.get("lease", usual.lease)),
         )
     )
+
+
+def capacity_from(options: TurnOptions) -> Capacity | None:
+    """Return the limit that a caller sets to its session's inbox; a wrong value is Invalid."""
+    given = cast(object, options.get("capacity"))
+    if given is not None and not isinstance(given, Capacity):
+        raise Invalid("capacity", given, "use a Capacity, as `tools.showing` has it")
+    return given
+
+
+def _thinking(value: object) -> Thinking:
+    if value is not None and not isinstance(value, bool | Mapping):
+        raise Invalid("thinking", value, "use True, False, or what the request says of it")
+    return cast(Thinking, value)
 
 
 def _list(value: object, what: str = "messages") -> Sequence[object]:

@@ -2,19 +2,21 @@
 
 import asyncio
 from collections.abc import Coroutine
-from contextlib import suppress
 from typing import Any, Final, TypedDict, cast
 
-from covey.core.errors import CoveyError, Invalid
+from covey.core.errors import CoveyError
 from covey.core.identity import Identity
-from covey.core.limits import MAX_COUNT, TASK_ATTEMPTS
+from covey.core.limits import TASK_ATTEMPTS
+from covey.finishing import Finisher
+from covey.services.duties import Judge
 from covey.services.space import Services
 from covey.services.tasks import TaskView
 from covey.surfaces.python.assignment import Assignment, Judgement, judge_by
-from covey.surfaces.python.checks import flag, seconds, whole
+from covey.surfaces.python.checks import check_known, count, flag, function, seconds
 from covey.surfaces.python.happenings import Happening, Moment, Tell, tell_nobody
 from covey.surfaces.python.results import failure_of
 from covey.surfaces.python.steadily import steadily
+from covey.surfaces.python.taking import Taking
 from covey.surfaces.python.work import WAIT_S, Handler, Work
 
 DRAIN_S: Final = 600.0
@@ -40,17 +42,23 @@ class WorkOptions(TypedDict, total=False):
 class Worker:
     """Returned by `me.worker`. A task whose handler raises has failed; nothing else comes to harm by it."""
 
-    def __init__(self, services: Services, actor: Identity, handler: Handler, options: WorkOptions) -> None:
+    def __init__(
+        self, services: Services, actor: Identity, finisher: Finisher, handler: Handler, options: WorkOptions
+    ) -> None:
         self._services = services
         self._actor = actor
-        self._handler = handler
-        self._concurrency = _count(options.get("concurrency", 1), "concurrency")
-        self._attempts = _count(options.get("attempts", TASK_ATTEMPTS), "attempts")
-        self._judge = judge_by(options.get("judgement"), services, actor)
+        check_known(options, WorkOptions.__annotations__)
+        self._handler = function(handler, "handler")
+        self._concurrency = count(options.get("concurrency", 1), "concurrency")
+        attempts = count(options.get("attempts", TASK_ATTEMPTS), "attempts")
+        judge = judge_by(options.get("judgement"), services, actor)
+        # Accepting and starting are told in one step; a judged task is started by whoever does it.
+        self._taking = Taking(
+            services, actor, finisher, judge and _judged_safely(judge), starts=True, attempts=attempts
+        )
         self._until_idle = flag(options.get("until_idle", False), "until_idle")
         self._drain = seconds(options.get("drain", DRAIN_S), "drain")
-        self._tell = options.get("tell", tell_nobody)
-        self._judged: TaskView | None = None
+        self._tell = function(options.get("tell", tell_nobody), "tell")
         self._running: set[asyncio.Task[None]] = set()
         self._news = asyncio.Event()
         self._is_stopping = False
@@ -69,7 +77,7 @@ class Worker:
                 while not self._is_stopping:
                     if len(self._running) >= self._concurrency:
                         await self._wait_for_news()
-                    elif (taken := await self._take()) is not None:
+                    elif (taken := await steadily(self._taking.take, self._tell)) is not None:
                         self._begin(group, taken)
                     elif self._until_idle and not self._running:
                         return
@@ -110,37 +118,17 @@ class Worker:
             for task in tasks:
                 task.cancel()
 
-    async def _take(self) -> Assignment | None:
-        """Take the next task. One that is being taken while the worker is cancelled is not forgotten, but let go."""
-        taking = asyncio.ensure_future(steadily(self._take_once, self._tell))
-        try:
-            view = await asyncio.shield(taking)
-        except asyncio.CancelledError:
-            if (judged := self._judged) is not None:
-                taking.cancel()
-            await asyncio.wait({taking})
-            left = judged if taking.cancelled() or taking.exception() is not None else taking.result()
-            if left is not None:
-                with suppress(CoveyError):  # the end of the session lets go of it too
-                    await Assignment(left, self._services, self._actor).let_go()
-            raise
-        return None if view is None else Assignment(view, self._services, self._actor)
 
-    async def _take_once(self) -> TaskView | None:
-        judge = None if self._judge is None else self._judge_noted
-        # Accepting and starting are told in one step; a judged task is started by whoever does it.
-        return await self._services.duties.take(self._actor, judge=judge, starts=True, attempts=self._attempts)
+def _judged_safely(judge: Judge) -> Judge:
+    """Return a judgement that takes an error in the agent's own code for a no."""
 
-    async def _judge_noted(self, view: TaskView) -> str | None:
-        """Judge a task, and note meanwhile that it is in this session's hands."""
-        assert self._judge is not None
-        self._judged = view
+    async def judged(view: TaskView) -> str | None:
         try:
-            return await self._judge(view)
+            return await judge(view)
         except Exception as error:  # noqa: BLE001 - the agent's own code: what goes wrong in it is its answer
             return f"its judgement failed: {failure_of(error).reason}"
-        finally:
-            self._judged = None
+
+    return judged
 
 
 def _first(error: BaseException) -> BaseException:
@@ -149,9 +137,3 @@ def _first(error: BaseException) -> BaseException:
         return error
     errors = [_first(one) for one in cast(BaseExceptionGroup[BaseException], error).exceptions]
     return next((one for one in errors if isinstance(one, CoveyError)), errors[0])
-
-
-def _count(value: object, what: str) -> int:
-    if not 0 < (number := whole(value, what)) <= MAX_COUNT:
-        raise Invalid(what, value, "use a whole number of 1 or more")
-    return number

@@ -16,11 +16,10 @@ from typing import Final
 from covey.core.errors import Invalid
 from covey.core.parts import FilePart
 from covey.core.run import RunId
-from covey.core.store_url import Engine, StoreUrl
+from covey.core.store_url import RUNS_FOLDER, Engine, StoreUrl
 from covey.surfaces.work.folders import PRIVATE, RunFolder, safe_name, write_private
 from covey.wiring import home
 
-RUNS_FOLDER: Final = "runs"
 _RUN: Final = "run-"
 
 

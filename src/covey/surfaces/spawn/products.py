@@ -1,24 +1,16 @@
 """What came of a program, for whoever gets its answer."""
 
-import os
-import stat
-from collections.abc import Awaitable, Callable
 from datetime import timedelta
-from pathlib import Path
 from typing import Final
 
 from covey import Failure, Result
-from covey.core.errors import Invalid
-from covey.core.parts import FilePart
 from covey.core.run import RunState
 from covey.ports.launcher import Ended, Ending
 from covey.ports.launching import Product
+from covey.services.attachments import Attachments
 from covey.surfaces.work.folders import RunFolder
 from covey.surfaces.work.outcomes import outcome_of
 from covey.surfaces.work.printed import read_printed
-
-Keep = Callable[[str, bytes, str], Awaitable[FilePart]]
-"""Keeps bytes under a name, with a media type."""
 
 _STATES: Final = {
     Ending.TIMED_OUT: RunState.TIMED_OUT,
@@ -28,14 +20,12 @@ _STATES: Final = {
 }
 
 
-async def product_of(name: str, ended: Ended, folder: RunFolder, keep: Keep, limit: float | None) -> Product:
+async def product_of(
+    name: str, ended: Ended, folder: RunFolder, attachments: Attachments, limit: float | None
+) -> Product:
     """Return what a program made, as far as it came. The rules are those of `covey work`."""
-
-    async def attach(path: str, media_type: str) -> FilePart:
-        return await keep(Path(path).name, _content(path), media_type)
-
     seconds = None if limit is None else timedelta(seconds=limit)
-    outcome = await outcome_of(name, ended, folder, attach, seconds)
+    outcome = await outcome_of(name, ended, folder, attachments, seconds)
     if isinstance(outcome, Result):
         return Product(RunState.COMPLETED, outcome.text, outcome.data, outcome.files)
     state = _STATES.get(ended.ending, RunState.FAILED)
@@ -49,15 +39,3 @@ def _text(ended: Ended, failure: Failure) -> str:
     if printed is None or not printed.text:
         return failure.text or failure.reason
     return f"{failure.reason.partition(': ')[0]}.\n\nWhat it printed until then:\n{printed.text}"
-
-
-def _content(path: str) -> bytes:
-    """Return what is in a file that a program left; a link is none."""
-    try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
-    except OSError as error:
-        raise Invalid("file", path, os.strerror(error.errno or 0).lower()) from None
-    with open(descriptor, "rb") as file:  # noqa: PTH123 - it is open already
-        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-            raise Invalid("file", path, "it is not a regular file")
-        return file.read()

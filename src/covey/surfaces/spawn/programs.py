@@ -8,9 +8,10 @@ from typing import Final
 from covey.core.run import Run
 from covey.ports.launcher import Launcher, Line, Program, Running
 from covey.ports.launching import Errand, Product
+from covey.services.attachments import Attachments
 from covey.surfaces.spawn.command import filled, takes_prompt
 from covey.surfaces.spawn.folders import RunFolders, mark, program_folder
-from covey.surfaces.spawn.products import Keep, product_of
+from covey.surfaces.spawn.products import product_of
 from covey.surfaces.work.folders import RunFolder, write_private
 
 OURS: Final = frozenset({"COVEY_TOKEN", "COVEY_TASK", "COVEY_ATTEMPT", "COVEY_LABEL", "COVEY_PARENT"})
@@ -20,11 +21,11 @@ OURS: Final = frozenset({"COVEY_TOKEN", "COVEY_TASK", "COVEY_ATTEMPT", "COVEY_LA
 class RunningProgram:
     """A program that does an errand of a child."""
 
-    def __init__(self, running: Running, errand: Errand, folder: RunFolder, keep: Keep) -> None:
+    def __init__(self, running: Running, errand: Errand, folder: RunFolder, attachments: Attachments) -> None:
         self._running = running
         self._errand = errand
         self._folder = folder
-        self._keep = keep
+        self._attachments = attachments
 
     def lines(self) -> AsyncIterator[Line]:
         """Go through what it prints, as it comes."""
@@ -34,7 +35,9 @@ class RunningProgram:
         """Return what came of it. Being cancelled leaves it running."""
         child = self._errand.child
         ended = await self._running.wait()
-        return await product_of(Path(child.command[0]).name, ended, self._folder, self._keep, child.run.time_limit)
+        return await product_of(
+            Path(child.command[0]).name, ended, self._folder, self._attachments, child.run.time_limit
+        )
 
     async def stop(self, why: str) -> Product:
         """Tell it to terminate, and kill it where it does not."""
@@ -43,7 +46,7 @@ class RunningProgram:
 
 
 async def start_program(
-    errand: Errand, folders: RunFolders, launcher: Launcher, store: str, keep: Keep
+    errand: Errand, folders: RunFolders, launcher: Launcher, store: str, attachments: Attachments
 ) -> RunningProgram:
     """Start the program of a child in its folder, with what it is told."""
     child, run = errand.child, errand.child.run
@@ -67,7 +70,7 @@ async def start_program(
         stdin=None if takes_prompt(child.command) else errand.prompt.encode(errors="replace"),
         time_limit=run.time_limit,
     )
-    return RunningProgram(await launcher.start(program), errand, folder, keep)
+    return RunningProgram(await launcher.start(program), errand, folder, attachments)
 
 
 def _environment(run: Run, secret: str, store: str, folder: RunFolder) -> Mapping[str, str]:

@@ -99,8 +99,8 @@ class Supervisor:
         python = errand.child.python
         if python is not None:
             return start_callable(python, errand, self._begin)
-        keep = self._services.attachments.keep
-        program = await start_program(errand, self._folders, self._programs(), self._url.with_login(), keep)
+        attachments = self._services.attachments
+        program = await start_program(errand, self._folders, self._programs(), self._url.with_login(), attachments)
         if (tell := self._tell) is not None:
 
             async def hand_on(text: str) -> None:

@@ -3,20 +3,18 @@
 import mimetypes
 import os
 import stat
-from collections.abc import Awaitable, Callable, Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
 from covey import CoveyError
 from covey.core.parts import FilePart
+from covey.services.attachments import Attachments
 from covey.surfaces.work.folders import safe_name
 
 MOST: Final = 100
 LARGEST: Final = 16 * 1024 * 1024
 LARGEST_TOGETHER: Final = 64 * 1024 * 1024
-
-Attach = Callable[[str, str], Awaitable[FilePart]]
-"""Makes a snapshot of a file with a media type."""
 
 
 class Artifacts(NamedTuple):
@@ -25,7 +23,7 @@ class Artifacts(NamedTuple):
     """What could not go along, each with the reason."""
 
 
-async def collect(folder: Path, attach: Attach, wanted: Collection[str] | None = None) -> Artifacts:
+async def collect(folder: Path, attachments: Attachments, wanted: Collection[str] | None = None) -> Artifacts:
     """Return snapshots of the files in a folder, or of those named. Links are not followed: only what is in the folder
     goes along. What is over a limit is left out, and named."""
     files: list[FilePart] = []
@@ -36,12 +34,14 @@ async def collect(folder: Path, attach: Attach, wanted: Collection[str] | None =
         why_not = _why_not(status, len(files), room)
         if why_not is None and status is not None:
             try:
-                part = await attach(str(folder / name), mimetypes.guess_type(name)[0] or "application/octet-stream")
+                content = await attachments.left_in(str(folder), name)
+                media_type = mimetypes.guess_type(name)[0] or "application/octet-stream"
+                part = await attachments.keep(_new_name(name, names), content, media_type)
             except CoveyError as error:
                 why_not = error.message
             else:
-                files.append(part._replace(name=_new_name(name, names), path=None))
-                room -= status.st_size
+                files.append(part)
+                room -= len(content)
         if why_not is not None:
             left_out.append(f"{name} ({why_not})".encode(errors="replace").decode())
     return Artifacts(tuple(files), tuple(left_out))

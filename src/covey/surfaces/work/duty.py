@@ -52,14 +52,14 @@ async def keep_on_duty(url: StoreUrl, duty: Duty, show: Show) -> bool:
     stops it. Return whether all that was begun is finished; the rest is left for the next session."""
     folders = Folders(duty.folder)
     folders.make_root()
-    async with covey.open(str(url), roots=[str(duty.folder)]) as space:
+    async with covey.open(str(url), roots=[]) as space:
         me = await space.join(duty.agent, token=await _token(space), card=duty.card)
         show.begin(me, (await space.agent(me.name)).card.quota)
         programs = launcher()
         try:
             job = Job(duty.command, Path.cwd(), _environment(me, url), duty.is_bare, duty.time_limit, duty.grace)
             told = _Told(show)
-            runner = Runner(job, folders, programs, me, told.progress)
+            runner = Runner(job, folders, programs, me, space.services.attachments, told.progress)
 
             async def do(assignment: Assignment) -> Result | Failure:
                 await folders.clean(space.services.tasks, duty.keep, told.running)

@@ -1,17 +1,17 @@
 """What came of a run, for the task's delegator."""
 
-import secrets
 import signal
 from collections.abc import Mapping
 from datetime import timedelta
 from typing import Final
 
 from covey import Failure, Result
-from covey.core.errors import Invalid
+from covey.core.errors import Invalid, Rejected
 from covey.core.limits import MAX_ENVELOPE_BYTES
 from covey.ports.launcher import Ended, Ending
-from covey.surfaces.work.artifacts import Artifacts, Attach, collect, told
-from covey.surfaces.work.folders import RunFolder, write_private
+from covey.services.attachments import Attachments
+from covey.surfaces.work.artifacts import Artifacts, collect, told
+from covey.surfaces.work.folders import RunFolder
 from covey.surfaces.work.printed import Printed, last_lines, read_file, read_printed
 
 RESULT_FILE: Final = "result.json"
@@ -31,14 +31,14 @@ def is_final(ended: Ended) -> bool:
 
 
 async def outcome_of(
-    name: str, ended: Ended, folder: RunFolder, attach: Attach, limit: timedelta | None
+    name: str, ended: Ended, folder: RunFolder, attachments: Attachments, limit: timedelta | None
 ) -> Result | Failure:
     """Return the result of a run with its files, or why there is none."""
     try:
-        printed = _read(ended, folder)
-    except Invalid as error:
+        printed = await _read(ended, folder, attachments)
+    except Rejected as error:
         printed = Printed(error=error.message)
-    artifacts = await _artifacts(ended, folder, attach, printed)
+    artifacts = await _artifacts(ended, folder, attachments, printed)
     left_out = told(artifacts.left_out)
     why_not = _why_failed(name, ended, limit)
     if why_not is None and printed.error is None:
@@ -64,24 +64,23 @@ def _sentence(text: str) -> str:
     return text if text.endswith((".", "!", "?")) else f"{text}."
 
 
-def _read(ended: Ended, folder: RunFolder) -> Printed:
+async def _read(ended: Ended, folder: RunFolder, attachments: Attachments) -> Printed:
     file = folder.output / RESULT_FILE
     if file.is_file() and not file.is_symlink() and not folder.output.is_symlink():
         if (size := file.stat().st_size) > MAX_ENVELOPE_BYTES:
             raise Invalid(RESULT_FILE, f"{size:,} bytes", f"it has at most {MAX_ENVELOPE_BYTES:,}")
-        return read_file(file.read_text(encoding="utf-8", errors="replace"))
+        content = await attachments.left_in(str(folder.output), RESULT_FILE)
+        return read_file(content.decode(errors="replace"))
     return Printed() if _is_binary(ended) else read_printed(ended.stdout)
 
 
-async def _artifacts(ended: Ended, folder: RunFolder, attach: Attach, printed: Printed) -> Artifacts:
-    found = await collect(folder.output, attach, printed.files)
+async def _artifacts(ended: Ended, folder: RunFolder, attachments: Attachments, printed: Printed) -> Artifacts:
+    found = await collect(folder.output, attachments, printed.files)
     files = tuple(part for part in found.files if part.name != RESULT_FILE)
     if not _is_binary(ended):
         return found._replace(files=files)
     # What is no text is kept as a file, as far as it is kept at all.
-    copy = folder.path / f"stdout-{secrets.token_hex(4)}.bin"
-    write_private(copy, ended.stdout.head + ended.stdout.tail)
-    part = (await attach(str(copy), "application/octet-stream"))._replace(name="stdout.bin", path=None)
+    part = await attachments.keep("stdout.bin", ended.stdout.head + ended.stdout.tail)
     cut = f"{ended.stdout.left_out:,} bytes from the middle of stdout.bin"
     return Artifacts((*files, part), (*found.left_out, *([cut] if ended.stdout.left_out else [])))
 

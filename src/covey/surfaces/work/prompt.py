@@ -7,6 +7,8 @@ from pathlib import Path
 
 from covey import Assignment
 from covey.core.parts import DataPart
+from covey.core.render_escape import one_line
+from covey.core.render_frame import enclosed
 from covey.core.times import format_instant
 
 PROGRESS_MARK = "::progress "
@@ -15,14 +17,14 @@ PROGRESS_MARK = "::progress "
 
 def prompt_for(assignment: Assignment, agent: str, attachments: Sequence[Path], output: Path) -> str:
     """Return a prompt with all that is known of a task: for a program that has a model read it."""
-    data = [
-        json.dumps(part.data, ensure_ascii=False) for part in assignment.message.parts if isinstance(part, DataPart)
-    ]
+    parts = assignment.message.parts
+    data = [json.dumps(part.data, ensure_ascii=False) for part in parts if isinstance(part, DataPart)]
+    files = [f"- {one_line(str(path))}" for path in attachments]
     sections = [
         f"You are the agent {agent}. {assignment.delegator} has handed you this task:",
-        assignment.text.strip(),
-        "\n".join(["Data that goes with it:", *data]) if data else "",
-        "\n".join(["Files that go with it:", *(f"- {path}" for path in attachments)]) if attachments else "",
+        enclosed("task", assignment.text.strip(), from_=assignment.delegator, id=assignment.id),
+        enclosed("data", "\n".join(data), from_=assignment.delegator) if data else "",
+        "\n".join(["Files that go with it:", *files]) if files else "",
         "\n".join(_notes(assignment, output)),
     ]
     return "\n\n".join(section for section in sections if section) + "\n"

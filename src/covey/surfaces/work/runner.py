@@ -10,6 +10,7 @@ from typing import Final, NamedTuple
 from covey import Assignment, Failure, Member, Result
 from covey.core.errors import LauncherUnavailable
 from covey.ports.launcher import GRACE_S, Ended, Launcher, Program, Running
+from covey.services.attachments import Attachments
 from covey.surfaces.work.command import Command
 from covey.surfaces.work.folders import Folders, RunFolder, attach, write_private
 from covey.surfaces.work.outcomes import is_final, outcome_of
@@ -37,12 +38,19 @@ class Job(NamedTuple):
 
 class Runner:
     def __init__(
-        self, job: Job, folders: Folders, launcher: Launcher, me: Member, tell: Callable[[Assignment, str], None]
+        self,
+        job: Job,
+        folders: Folders,
+        launcher: Launcher,
+        me: Member,
+        attachments: Attachments,
+        tell: Callable[[Assignment, str], None],
     ) -> None:
         self._job = job
         self._folders = folders
         self._launcher = launcher
         self._me = me
+        self._attachments = attachments
         self._tell = tell
 
     async def do(self, assignment: Assignment) -> Result | Failure:
@@ -105,7 +113,7 @@ class Runner:
         return folder, await self._launcher.start(program)
 
     async def _outcome(self, folder: RunFolder, ended: Ended) -> Result | Failure:
-        return await outcome_of(self._job.command.name, ended, folder, self._me.attach, self._job.time_limit)
+        return await outcome_of(self._job.command.name, ended, folder, self._attachments, self._job.time_limit)
 
 
 def _about(assignment: Assignment, folder: RunFolder) -> Mapping[str, str]:

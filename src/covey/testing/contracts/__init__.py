@@ -25,6 +25,7 @@ from covey.testing.contracts.blobs import BlobsContract
 from covey.testing.contracts.clock import ClockContract, IdsContract
 from covey.testing.contracts.deliveries import DeliveriesContract
 from covey.testing.contracts.durable import DurableStoreContract
+from covey.testing.contracts.flows import FlowsContract
 from covey.testing.contracts.holdings import HoldingsContract
 from covey.testing.contracts.inboxes import InboxesContract
 from covey.testing.contracts.journal import JournalContract
@@ -60,6 +61,7 @@ __all__ = [
     "ClockContract",
     "DeliveriesContract",
     "DurableStoreContract",
+    "FlowsContract",
     "HoldingsContract",
     "IdsContract",
     "InboxesContract",

@@ -4,6 +4,7 @@ import asyncio
 
 from covey.core.delivery import WAITING, Delivery, DeliveryState
 from covey.core.evidence import EvidenceGrade
+from covey.core.extent import Extent, Seen, confirmed
 from covey.core.ids import delivery_id, session_inbox
 from covey.core.message import Kind
 from covey.core.names import AgentName, Scope
@@ -13,6 +14,10 @@ from covey.testing.opening import OpenStore, silent
 from covey.testing.records import a_delivery, a_message_id, a_session_id, at
 
 HERE, THERE = session_inbox(a_session_id(1)), session_inbox(a_session_id(2))
+
+
+PARTLY = confirmed(None, Extent(0, 7223, 52_903), EvidenceGrade.WITNESSED)
+"""What is known of a message of which a model has read the beginning."""
 
 
 def placing(delivery: Delivery) -> Operation[Delivery]:
@@ -32,7 +37,7 @@ class DeliveriesContract:
             subject="topic",
             expires_at=at(60),
             lease_until=at(5.5),
-        )._replace(grade=EvidenceGrade.NAMED, reason="why", archived_at=at(7), number=41, agent=None)
+        )._replace(grade=EvidenceGrade.NAMED, reason="why", archived_at=at(7), number=41, agent=None, seen=PARTLY)
         found = await kept(open_store, placing(delivery), lambda tx: tx.deliveries.get(delivery.id))
         assert found is not None
         assert found == delivery._replace(seq=found.seq)
@@ -86,6 +91,23 @@ class DeliveriesContract:
             (a_delivery(2).id, DeliveryState.QUEUED, None),
         ]
         assert found[0].updated_at == at(9)
+
+    async def test_how_much_of_it_was_seen_is_kept(self, open_store: OpenStore) -> None:
+        more = confirmed(PARTLY, Extent(9_000, 52_903, 52_903), EvidenceGrade.INFERRED)
+
+        async def write(transaction: Transaction) -> None:
+            for n, seen in ((1, None), (2, PARTLY), (3, more)):
+                placed = await transaction.deliveries.place(a_delivery(n))
+                await transaction.deliveries.put(placed._replace(seen=seen))
+            moved = await transaction.deliveries.get(a_delivery(3).id)
+            assert moved is not None
+            await transaction.deliveries.place(moved._replace(inbox=HERE, seen=None))
+
+        async def look(transaction: Transaction) -> list[Seen | None]:
+            found = [await transaction.deliveries.get(a_delivery(n).id) for n in (1, 2, 3)]
+            return [None if delivery is None else delivery.seen for delivery in found]
+
+        assert await kept(open_store, write, look) == [None, PARTLY, None]
 
     async def test_the_copies_of_a_message_are_in_the_order_of_their_numbers(self, open_store: OpenStore) -> None:
         copies = [a_delivery(1, copy, inbox=session_inbox(a_session_id(copy))) for copy in range(12, 0, -1)]

@@ -2,6 +2,7 @@
 
 from covey.core.address import EVERYONE, parse_address
 from covey.core.identity import Grade, Identity
+from covey.core.marks import Marks, Step
 from covey.core.message import Callback, Kind, Message, TaskRef
 from covey.core.names import AgentName, Scope, Subject
 from covey.core.parts import DataPart, FilePart, TextPart
@@ -32,6 +33,7 @@ FULL = a_message(3, kind=Kind.REQUEST, subject="missing-test", scope="sprint.7",
     expires_at=at(3600),
     traceparent="00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01",
     metadata={"x-foreign": [1, {"a": None}]},
+    marks=Marks("talk a b", AgentName("bob"), Step.ROUND, person="ann", run="r-1", foreign_id=""),
 )
 
 
@@ -65,6 +67,18 @@ class MessagesContract:
         found = await kept(open_store, lambda tx: add(tx, a_message(1)), lambda tx: tx.messages.thread(a_message_id(2)))
         assert [*found] == []
 
+    async def test_the_latest_of_a_pair_is_the_one_accepted_last(self, open_store: OpenStore) -> None:
+        began, other = Marks("talk a b"), Marks("talk a c")
+        messages = [a_message(n, created_at=at(n))._replace(marks=began) for n in (4, 1, 3)]
+        messages += [a_message(7)._replace(marks=other), a_message(8)._replace(marks=Marks(step=Step.ROUND))]
+        found = await kept(open_store, lambda tx: add(tx, *messages), lambda tx: tx.messages.latest_of("talk a b"))
+        assert found == messages[2]
+
+    async def test_a_pair_that_nothing_began_has_no_latest(self, open_store: OpenStore) -> None:
+        named = a_message(1, subject="talk-a-b")._replace(metadata={"pair": "talk a b"})
+        found = await kept(open_store, lambda tx: add(tx, named), lambda tx: tx.messages.latest_of("talk a b"))
+        assert found is None
+
     async def test_find_gives_the_newest_with_the_oldest_of_them_first(self, open_store: OpenStore) -> None:
         messages = [a_message(n, created_at=at(n)) for n in (4, 1, 3, 2)]
         found = await kept(open_store, lambda tx: add(tx, *messages), lambda tx: tx.messages.find(MessageFilter(), 3))
@@ -80,7 +94,7 @@ class MessagesContract:
             wanted._replace(id=a_message_id(6), sender=Identity(AgentName("alice"))),
             wanted._replace(id=a_message_id(7), created_at=at(9.999999)),
         ]
-        wish = MessageFilter(Scope("s"), Subject("topic"), Kind.REQUEST, AgentName("eve"), at(10))
+        wish = MessageFilter(Scope("s"), Subject("topic"), Kind.REQUEST, AgentName("eve"), at(9.999999))
         found = await kept(open_store, lambda tx: add(tx, wanted, *others), lambda tx: tx.messages.find(wish, 10))
         assert [*found] == [wanted]
 

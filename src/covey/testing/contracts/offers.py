@@ -1,5 +1,6 @@
 """Contract of offers."""
 
+from covey.core.extent import Extent
 from covey.core.ids import delivery_id
 from covey.core.offer import Offer
 from covey.ports.store import Transaction
@@ -12,8 +13,13 @@ class OffersContract:
     """Fixture: `open_store`."""
 
     async def test_an_offer_comes_back_as_it_was_put(self, open_store: OpenStore) -> None:
-        offer = an_offer()._replace(deliveries=tuple(delivery_id(a_message_id(n), n) for n in (3, 1, 2)))
-        assert await kept(open_store, lambda tx: tx.offers.put(offer), lambda tx: tx.offers.get(offer.id)) == offer
+        shown = tuple(delivery_id(a_message_id(n), n) for n in (3, 1, 2))
+        for extents in ((), tuple(Extent(n, n + 1, 9) for n in range(3))):
+            offer = an_offer()._replace(deliveries=shown, extents=extents)
+            assert (
+                await kept(open_store, lambda tx, o=offer: tx.offers.put(o), lambda tx: tx.offers.get(an_offer_id()))
+                == offer
+            )
 
     async def test_an_offer_that_nobody_made_is_none(self, open_store: OpenStore) -> None:
         found = await kept(open_store, lambda tx: tx.offers.put(an_offer(1)), lambda tx: tx.offers.get(an_offer_id(2)))

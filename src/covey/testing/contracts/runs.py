@@ -57,7 +57,9 @@ class RunsContract:
         )
         assert [*found] == [again, second]
 
-    async def test_alive_are_the_children_that_have_not_ended(self, open_store: OpenStore) -> None:
+    async def test_alive_are_the_children_of_all_sessions_of_an_agent_that_have_not_ended(
+        self, open_store: OpenStore
+    ) -> None:
         runs = [
             a_run(1),
             a_run(2, state=RunState.STARTING),
@@ -67,18 +69,15 @@ class RunsContract:
             a_run(6, parent=None, parent_agent="eve"),
         ]
 
-        async def look(tx: Transaction) -> tuple[int, int, int]:
-            counted = [await tx.runs.alive(parent, ALICE) for parent in (a_session_id(1), a_session_id(2), None)]
-            return counted[0], counted[1], counted[2]
+        async def look(tx: Transaction) -> list[int]:
+            return [await tx.runs.alive(AgentName(name)) for name in ("alice", "eve", "bob")]
 
-        assert await kept(open_store, lambda tx: each(tx.runs.put, *runs), look) == (2, 1, 1)
+        assert await kept(open_store, lambda tx: each(tx.runs.put, *runs), look) == [4, 1, 0]
 
     async def test_one_that_ends_is_not_alive_any_more(self, open_store: OpenStore) -> None:
         run = a_run(1)
         over = run._replace(state=RunState.FAILED, ended_at=at(3))
-        found = await kept(
-            open_store, lambda tx: each(tx.runs.put, run, over), lambda tx: tx.runs.alive(run.parent, ALICE)
-        )
+        found = await kept(open_store, lambda tx: each(tx.runs.put, run, over), lambda tx: tx.runs.alive(ALICE))
         assert found == 0
 
     async def test_untold_are_the_first_that_ended_without_their_parents_knowing(self, open_store: OpenStore) -> None:

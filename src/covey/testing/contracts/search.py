@@ -107,7 +107,7 @@ class SearchContract:
             (MessageFilter(subject=Subject("style")), {2, 3}),
             (MessageFilter(kind=Kind.REQUEST), {3}),
             (MessageFilter(sender=AgentName("eve")), {1}),
-            (MessageFilter(since=at(2)), {2, 3}),
+            (MessageFilter(since=at(2)), {3}),
             (MessageFilter(scope=Scope("T-1"), subject=Subject("style")), {2}),
             (MessageFilter(scope=Scope("T-2"), sender=AgentName("eve")), set[int]()),
         ],

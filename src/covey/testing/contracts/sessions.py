@@ -1,8 +1,10 @@
 """Contract of sessions."""
 
+from collections.abc import Sequence
+
 from covey.core.capacity import Capacity, Overflow
 from covey.core.names import AgentName, Label
-from covey.core.session import Activity, Holder, SessionKind
+from covey.core.session import Activity, Holder, Session, SessionKind
 from covey.core.session_key import main_key
 from covey.ports.store import Transaction
 from covey.testing.contracts.kept import each, kept
@@ -23,6 +25,7 @@ class SessionsContract:
             activity=Activity.BUSY,
             capacity=Capacity(64, Overflow.FIRST_IN_FIRST_OUT),
             hooked_at=at(0.5),
+            status="Working on the parser",
         )
         found = await kept(open_store, lambda tx: tx.sessions.put(session), lambda tx: tx.sessions.get(session.id))
         assert found == session
@@ -57,7 +60,7 @@ class SessionsContract:
             lambda tx: each(tx.sessions.put, *sessions, again),
             lambda tx: tx.sessions.current(),
         )
-        assert [session.id for session in found] == [session.id for session in sessions]
+        assert [session.id for session in _native(found)] == [session.id for session in sessions]
 
     async def test_ended_sessions_are_in_no_list(self, open_store: OpenStore) -> None:
         ended = a_session(label="x", ended_at=at(5))
@@ -68,7 +71,7 @@ class SessionsContract:
                 *await sessions.of_agent(BOB),
                 *await sessions.with_key(ended.key),
                 *await sessions.with_label(Label("x")),
-                *await sessions.current(),
+                *_native(await sessions.current()),
             ]
 
         live = a_session(label="x")
@@ -111,4 +114,9 @@ class SessionsContract:
     async def test_current_sessions_are_those_of_all_agents_oldest_first(self, open_store: OpenStore) -> None:
         young, old = a_session(1, joined_at=at(9)), a_session(2, agent="eve", joined_at=at(3))
         found = await kept(open_store, lambda tx: each(tx.sessions.put, young, old), lambda tx: tx.sessions.current())
-        assert [*found] == [old, young]
+        assert _native(found) == [old, young]
+
+
+def _native(sessions: Sequence[Session]) -> Sequence[Session]:
+    """Return the sessions that a test has put: a folder may have sessions of foreign programs besides."""
+    return [session for session in sessions if not session.is_foreign]

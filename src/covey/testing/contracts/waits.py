@@ -14,7 +14,7 @@ class WaitsContract:
     """Fixture: `open_store`."""
 
     async def test_a_wait_comes_back_as_it_was_put(self, open_store: OpenStore) -> None:
-        for wait in (a_wait(), Wait(ALICE, a_message_id(3), None, at(0.5), at(99.5))):
+        for wait in (a_wait(), Wait(ALICE, a_message_id(3), None, at(0.5), at(99.5), False, True)):
             found = await kept(
                 open_store, lambda tx, wait=wait: tx.waits.put(wait), lambda tx, wait=wait: tx.waits.of(wait.asker)
             )

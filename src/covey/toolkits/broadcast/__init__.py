@@ -7,6 +7,7 @@ from covey.core.offer import Presentation
 from covey.toolkits.broadcast.broadcast import BROADCAST
 from covey.toolkits.broadcast.dismiss import DISMISS
 from covey.toolkits.broadcast.spawn import SPAWN
+from covey.toolkits.read_message import READ_MESSAGE_AGAIN, REST
 from covey.toolkits.tool import Toolkit
 
 TOOLKIT: Final = Toolkit(
@@ -17,11 +18,11 @@ TOOLKIT: Final = Toolkit(
         "broadcast that you did not call yourself show you who else is there and what they wrote to you; a message "
         "stays there until you reply to it (reply_to) or dismiss it."
     ),
-    tools=(BROADCAST, DISMISS, SPAWN),
+    tools=(BROADCAST, DISMISS, SPAWN, READ_MESSAGE_AGAIN),
     presentation=Presentation.UNTIL_HANDLED,
     ways=Ways(
         more="reply to or dismiss some of these; the others follow",
-        rest="ask its sender to send it in smaller parts",
+        rest=REST,
         answer="broadcast(reply_to=NUMBER, message=…)",
         decide='broadcast(reply_to={number}, message=JSON), JSON being {{"approve": true}}, or false and a "reason"',
         task="",

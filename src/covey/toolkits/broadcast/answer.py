@@ -3,13 +3,13 @@
 from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
+from covey.core.attention import OtherAgent
 from covey.core.attention_body import body_of
 from covey.core.delivery import Delivery
 from covey.core.json import Json, JsonObject
 from covey.core.message import Message
 from covey.core.receipt import Receipt
 from covey.core.render_escape import harmless
-from covey.services.directory import AgentView
 from covey.toolkits.outcomes import failures
 from covey.toolkits.tool import Answer
 from covey.toolkits.wording import MANY_NAMES, clipped, listed, said
@@ -25,13 +25,13 @@ class Source(NamedTuple):
     message: Message
 
 
-def announced(others: Sequence[AgentView]) -> Answer:
+def announced(others: Sequence[OtherAgent]) -> Answer:
     """Answer a broadcast that was only a status."""
     lines = ["This is your status now: the others see it beside your name.", *_available(others)]
     return Answer("\n".join(lines), {"announced": True, **_agents_data(others)})
 
 
-def sent(receipt: Receipt, source: Source | None, others: Sequence[AgentView], is_first: bool) -> Answer:
+def sent(receipt: Receipt, source: Source | None, others: Sequence[OtherAgent], is_first: bool) -> Answer:
     """Answer a broadcast that was a message."""
     lines = [_reached(receipt), *failures(receipt)]
     if is_first:
@@ -46,7 +46,7 @@ def sent(receipt: Receipt, source: Source | None, others: Sequence[AgentView], i
     return Answer("\n".join([*lines, *_available(others)]), {**data, **_agents_data(others)}, is_error)
 
 
-def _available(others: Sequence[AgentView]) -> Iterator[str]:
+def _available(others: Sequence[OtherAgent]) -> Iterator[str]:
     """Go through who is there, and what they say that they do."""
     yield f"Available agents: {listed([view.name for view in others]) or 'none'}"
     for view in others[:MANY_NAMES]:
@@ -65,6 +65,6 @@ def _agents(deliveries: Sequence[Delivery]) -> Sequence[str]:
     return tuple(dict.fromkeys(delivery.agent for delivery in deliveries if delivery.agent is not None))
 
 
-def _agents_data(others: Sequence[AgentView]) -> JsonObject:
+def _agents_data(others: Sequence[OtherAgent]) -> JsonObject:
     shown = [{"name": view.name, "status": view.status and said(view.status)} for view in others[:MANY_NAMES]]
     return {"agents": shown, "more_agents": max(0, len(others) - MANY_NAMES)}

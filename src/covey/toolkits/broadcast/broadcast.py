@@ -1,21 +1,21 @@
-"""broadcast: tell all agents, tell one, or reply to a message by its number. The first one is the caller's status: the
-others see it beside its name, and not as a message."""
+"""broadcast: tell all agents, tell one, or reply to a message by its number. The first one to all is the caller's
+status: the others see it beside its name, and not as a message."""
 
 from collections.abc import Sequence
 from typing import Final
 
 from covey.core.address import EVERYONE, Address, AddressKind
+from covey.core.attention import OtherAgent
 from covey.core.draft import Draft
 from covey.core.errors import Invalid, NotFound
 from covey.core.message import Kind
 from covey.core.parts import TextPart
-from covey.services.directory import AgentView
 from covey.services.recipients import SendPolicy
 from covey.toolkits.arguments import missing
 from covey.toolkits.broadcast.answer import Source, announced, sent
 from covey.toolkits.broadcast.inbox import waiting_with
 from covey.toolkits.leading import led
-from covey.toolkits.others import other_agent
+from covey.toolkits.others import other_party
 from covey.toolkits.references import check_answerable, was_named
 from covey.toolkits.tool import Answer, Arguments, Caller, Form, Parameter, Tool
 from covey.toolkits.wording import clipped
@@ -37,8 +37,9 @@ async def _run(caller: Caller, arguments: Arguments) -> Answer:
     if isinstance(source, Answer):
         return source
     to = await _recipient(caller, None if send_to is None else str(send_to).strip(), source)
-    is_first = await _is_first(caller)
-    if is_first and to == EVERYONE and len(text) <= STATUS_CHARS:
+    # What is for one agent alone is no status: everybody would see it.
+    is_first = to == EVERYONE and await _is_first(caller)
+    if is_first and len(text) <= STATUS_CHARS:
         await caller.services.directory.set_status(caller.identity, text)
         return announced(await _others(caller))
     draft = Draft(
@@ -73,20 +74,19 @@ async def _recipient(caller: Caller, send_to: str | None, source: Source | None)
         return Address(AddressKind.AGENT, sender)
     if not send_to or send_to == EVERYONE.value:
         return EVERYONE
-    return Address(AddressKind.AGENT, await other_agent(caller, send_to, "send_to"))
+    return await other_party(caller, send_to, "send_to")
 
 
 async def _is_first(caller: Caller) -> bool:
     """Tell whether the others do not know yet what the caller does."""
     try:
-        return (await caller.services.directory.agent(caller.identity.agent)).status is None
+        return await caller.services.directory.status_of(caller.identity) is None
     except NotFound:  # only claimed, and unknown here: it has no status
         return False
 
 
-async def _others(caller: Caller) -> Sequence[AgentView]:
-    views = await caller.services.directory.agents()
-    return [view for view in views if view.sessions and view.name != caller.identity.agent]
+async def _others(caller: Caller) -> Sequence[OtherAgent]:
+    return await caller.services.attention.company(caller.identity)
 
 
 BROADCAST: Final = Tool(
@@ -98,7 +98,7 @@ BROADCAST: Final = Tool(
     ),
     parameters=(
         _MESSAGE,
-        Parameter("send_to", "name of one agent; left out, all get it"),
+        Parameter("send_to", "name of one agent, as you were shown it; left out, all get it"),
         Parameter(
             "reply_to", "id (number) of the message that you answer: it goes to its sender and is handled", Form.WHOLE
         ),

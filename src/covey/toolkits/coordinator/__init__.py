@@ -8,6 +8,7 @@ from covey.toolkits.coordinator.list_workers import LIST_WORKERS
 from covey.toolkits.coordinator.send_message_to_worker import SEND_MESSAGE_TO_WORKER
 from covey.toolkits.coordinator.spawn_worker import SPAWN_WORKER
 from covey.toolkits.coordinator.stop_worker import STOP_WORKER
+from covey.toolkits.read_message import READ_MESSAGE, REST
 from covey.toolkits.tool import Toolkit
 
 CONTINUE: Final = "SendMessageToWorker(worker=…, message=…)"
@@ -16,10 +17,10 @@ TOOLKIT: Final = Toolkit(
     name="coordinator",
     about="divide work among workers, and continue or start them",
     instructions=COORDINATOR,
-    tools=(SPAWN_WORKER, SEND_MESSAGE_TO_WORKER, LIST_WORKERS, STOP_WORKER),
+    tools=(SPAWN_WORKER, SEND_MESSAGE_TO_WORKER, LIST_WORKERS, STOP_WORKER, READ_MESSAGE),
     ways=Ways(
         more="they come at your next turn",
-        rest="ask the worker to put it into a file",
+        rest=REST,
         answer=CONTINUE,
         decide="tell its sender with SendMessageToWorker",
         task="",

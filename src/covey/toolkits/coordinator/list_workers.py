@@ -29,6 +29,7 @@ def _entry(run: Run) -> JsonObject:
     entry: dict[str, Json] = {
         "worker": str(run.label or run.key),
         "status": str(run.state),
+        "sessionKey": str(run.key),
         "runId": run.id,
         "agent": run.agent,
         "mode": str(run.mode),

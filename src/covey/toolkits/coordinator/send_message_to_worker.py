@@ -8,9 +8,8 @@ from covey.core.errors import Invalid, SessionUnknown
 from covey.core.message import Kind
 from covey.core.parts import TextPart
 from covey.core.run import RunMode
-from covey.services.recipients import SendPolicy
 from covey.toolkits.answers import as_json, refused
-from covey.toolkits.coordinator.workers import work_subject, worker_named
+from covey.toolkits.coordinator.workers import worker_named
 from covey.toolkits.given import given_text
 from covey.toolkits.leading import led
 from covey.toolkits.outcomes import failures
@@ -33,11 +32,10 @@ async def _run(caller: Caller, arguments: Arguments) -> Answer:
         Kind.NOTIFY if is_remark else Kind.REQUEST,
         (Address(AddressKind.SESSION, worker.session.id),),
         (TextPart(text),),
-        subject=work_subject(caller, worker.session),
         in_reply_to=worker.last,
         expects_reply=not is_remark,
     )
-    receipt = await caller.services.mail.send(await led(caller, draft), caller.identity, SendPolicy())
+    receipt = await caller.services.work.give(await led(caller, draft), worker.session, caller.identity)
     status = "failed" if not receipt.delivered else "noted" if is_remark else "continued"
     notes = {
         "failed": " ".join(failures(receipt)),

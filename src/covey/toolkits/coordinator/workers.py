@@ -2,16 +2,12 @@
 
 from typing import NamedTuple
 
-from covey.core.attention_work import WORK
 from covey.core.errors import Invalid, LabelAmbiguous, NotFound, SessionUnknown
-from covey.core.identity import Identity
 from covey.core.ids import MessageId
 from covey.core.names import is_uuid_like, parse_agent_name, parse_label
-from covey.core.negotiation import pair_subject
 from covey.core.run import Run
 from covey.core.session import Session
 from covey.core.session_key import main_key, parse_session_key
-from covey.ports.ledger import MessageFilter
 from covey.ports.runs import RunFilter
 from covey.toolkits.tool import Caller
 
@@ -54,18 +50,13 @@ async def worker_named(caller: Caller, name: str) -> Worker:
     directory = caller.services.directory
     if run is not None:
         history = await caller.services.runs.history(run.id)
-        return Worker(await directory.session(run.session), run, history[-1].id if history else None)
+        own = [message.id for message in history if message.sender.agent in (run.agent, run.parent_agent)]
+        return Worker(await directory.session(run.session), run, own[-1] if own else None)
     session = await _session(caller, name)
     if session.id == caller.identity.session:
         raise Invalid("worker", name, "that is you")
-    wanted = MessageFilter(subject=work_subject(caller, session))
-    last = await caller.services.dialogue.find(wanted, 1)
-    return Worker(session, None, last[0].id if last else None)
-
-
-def work_subject(caller: Caller, session: Session):
-    """Return the subject under which the work of a session for the coordinator is found."""
-    return pair_subject(caller.identity, Identity(session.agent, session.id), WORK)
+    last = await caller.services.work.last(session, caller.identity)
+    return Worker(session, None, None if last is None else last.id)
 
 
 async def _session(caller: Caller, name: str) -> Session:

@@ -8,6 +8,7 @@ from covey.toolkits.dialogue.messages_inbox import MESSAGES_INBOX
 from covey.toolkits.dialogue.messages_send import MESSAGES_SEND
 from covey.toolkits.dialogue.messages_thread import MESSAGES_THREAD
 from covey.toolkits.dialogue.pending import PENDING
+from covey.toolkits.read_message import READ_MESSAGE, REST
 from covey.toolkits.tool import Toolkit
 
 TOOLKIT: Final = Toolkit(
@@ -18,10 +19,10 @@ TOOLKIT: Final = Toolkit(
         "request that has expects_reply with messages_send(kind=response, in_reply_to=ID), then messages_archive(ID). "
         "The task can't be committed while `pending` lists anything. Ask only what you need to know."
     ),
-    tools=(MESSAGES_SEND, MESSAGES_INBOX, MESSAGES_ARCHIVE, MESSAGES_THREAD, PENDING),
+    tools=(MESSAGES_SEND, MESSAGES_INBOX, MESSAGES_ARCHIVE, MESSAGES_THREAD, PENDING, READ_MESSAGE),
     ways=Ways(
         more="messages_inbox",
-        rest="messages_thread(id={message})",
+        rest=REST,
         answer="messages_send(kind=response, in_reply_to=ID, …), then messages_archive(id=ID)",
         decide=(
             'messages_send(kind=response, in_reply_to={message}, body=JSON, …), JSON being {{"approve": true}}, or '

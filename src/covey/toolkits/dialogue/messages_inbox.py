@@ -4,7 +4,7 @@ from typing import Final
 
 from covey.core.delivery import DeliveryState
 from covey.core.message import Kind
-from covey.core.names import parse_scope
+from covey.core.names import known_scope
 from covey.core.times import parse_instant
 from covey.services.looking import InboxFilter
 from covey.toolkits.answers import as_json
@@ -17,7 +17,7 @@ _ANY_STATE: Final = frozenset(DeliveryState)
 async def _run(caller: Caller, arguments: Arguments) -> Answer:
     task, kind, since = (arguments.get(name) for name in ("task", "kind", "since"))
     wanted = InboxFilter(
-        scope=None if task is None else parse_scope(task),
+        scope=None if task is None else known_scope(task),
         kind=None if kind is None else Kind(str(kind)),
         since=None if since is None else parse_instant(since),
         states=_ANY_STATE,

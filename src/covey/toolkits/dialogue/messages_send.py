@@ -8,7 +8,7 @@ from covey.core.draft import Draft
 from covey.core.errors import MessageTooLarge
 from covey.core.limits import MAX_DIALOGUE_BODY_BYTES
 from covey.core.message import Kind
-from covey.core.names import parse_agent_name, parse_scope, parse_subject
+from covey.core.names import known_scope, known_subject, parse_agent_name, parse_subject
 from covey.core.parts import TextPart
 from covey.services.recipients import SendPolicy, WhenUnknown
 from covey.toolkits.answers import as_json
@@ -32,8 +32,8 @@ async def _run(caller: Caller, arguments: Arguments) -> Answer:
         kind=Kind(str(arguments["kind"])),
         to=(Address(AddressKind.AGENT, parse_agent_name(arguments["to"])),),
         parts=(TextPart(body),),
-        subject=parse_subject(arguments["subject"]),
-        scope=parse_scope(arguments["phase"]),
+        subject=known_subject(arguments["subject"]) if answered else parse_subject(arguments["subject"]),
+        scope=known_scope(arguments["phase"]),
         round=rounds if isinstance(rounds, int) else None,
         in_reply_to=answered,
         expects_reply=arguments.get("expects_reply") is True,

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from covey.core.json import Json
-from covey.core.names import parse_scope
+from covey.core.names import known_scope
 from covey.core.ticket import Ticket, TicketState
 from covey.toolkits.answers import as_json
 from covey.toolkits.tool import Answer, Arguments, Caller, Parameter, Tool
@@ -15,7 +15,7 @@ async def _run(caller: Caller, arguments: Arguments) -> Answer:
     if phase is None:
         owed = await caller.services.dialogue.owed_by(caller.identity.agent)
         return as_json({"owed_by": caller.identity.agent, "pending": _requests(owed)})
-    judged = await caller.services.dialogue.gate(parse_scope(phase))
+    judged = await caller.services.dialogue.gate(known_scope(phase))
     return as_json(
         {
             "phase": judged.scope,

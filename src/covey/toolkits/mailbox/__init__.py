@@ -8,6 +8,7 @@ from covey.toolkits.mailbox.list_agents import LIST_AGENTS
 from covey.toolkits.mailbox.list_tasks import LIST_TASKS
 from covey.toolkits.mailbox.send_message import SEND_MESSAGE
 from covey.toolkits.mailbox.update_task import UPDATE_TASK
+from covey.toolkits.read_message import READ_MESSAGE, REST
 from covey.toolkits.tasks import TASK_WAY
 from covey.toolkits.tool import Toolkit
 
@@ -20,10 +21,10 @@ TOOLKIT: Final = Toolkit(
         "agent that stands in its trace. Work for others is a task: delegate_task hands it over, update_task says what "
         "becomes of one that you were given. Its updates and its result come to you as messages."
     ),
-    tools=(LIST_AGENTS, SEND_MESSAGE, DELEGATE_TASK, UPDATE_TASK, LIST_TASKS),
+    tools=(LIST_AGENTS, SEND_MESSAGE, DELEGATE_TASK, UPDATE_TASK, LIST_TASKS, READ_MESSAGE),
     ways=Ways(
         more="they come at your next turn",
-        rest="ask its sender to send it in smaller parts",
+        rest=REST,
         answer="send_message(to=SENDER, reply_to=NUMBER, …)",
         task=TASK_WAY,
         decide='send_message(to=SENDER, reply_to={number}, …) with data {{"approve": true}}, or false and a "reason"',

@@ -4,15 +4,16 @@ from typing import Final
 
 from covey.core.json import JsonObject
 from covey.core.layout_registry import entry_of
-from covey.core.render_escape import one_line
 from covey.services.directory import AgentView
 from covey.toolkits.answers import as_json
+from covey.toolkits.others import listed_agents
 from covey.toolkits.tool import Answer, Arguments, Caller, Tool
+from covey.toolkits.wording import MANY_NAMES, said
 
 
 async def _run(caller: Caller, arguments: Arguments) -> Answer:
     del arguments
-    return as_json({"agents": [registry_entry(view) for view in await caller.services.directory.agents()]})
+    return as_json(listed_agents(await caller.services.directory.agents(), registry_entry).document("agents"))
 
 
 def registry_entry(view: AgentView) -> JsonObject:
@@ -22,8 +23,9 @@ def registry_entry(view: AgentView) -> JsonObject:
     entry = entry_of(view.name, view.card, view.presence, view.current_tasks, registered_at, seen_at or registered_at)
     return {
         **entry,
-        "description": one_line(view.card.description),
-        "capabilities": [one_line(capability) for capability in view.card.capabilities],
+        "description": said(view.card.description),
+        "capabilities": [said(capability) for capability in view.card.capabilities[:MANY_NAMES]],
+        "allow_from": list(view.card.allow_from[:MANY_NAMES]),
         "last_heartbeat": entry["last_heartbeat"] if seen_at else None,
     }
 

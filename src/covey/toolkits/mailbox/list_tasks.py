@@ -5,12 +5,13 @@ from typing import Final
 from covey.core.compact import to_json
 from covey.core.json import Json
 from covey.core.mailbox_document import mailbox_document
+from covey.core.render_data import harmless_data
 from covey.core.task import FINISHED, TaskState
 from covey.core.times import format_instant
 from covey.ports.tasks import TaskFilter
 from covey.services.tasks import TaskView
 from covey.toolkits.answers import as_json
-from covey.toolkits.mailbox.documents import harmless_json, task_document
+from covey.toolkits.mailbox.documents import task_document
 from covey.toolkits.tasks import number_of
 from covey.toolkits.tool import Answer, Arguments, Caller, Parameter, Tool
 
@@ -38,7 +39,7 @@ async def _run(caller: Caller, arguments: Arguments) -> Answer:
     shown: list[Json] = []
     room = ROOM
     for view in views:
-        entry = harmless_json(await _entry(caller, view, is_mine))
+        entry = harmless_data(await _entry(caller, view, is_mine))
         room -= len(to_json(entry))
         if shown and room < 0:
             break

@@ -8,6 +8,7 @@ from covey.core.message import Callback
 from covey.core.parts import DataPart, Part, TextPart
 from covey.core.plain import plain
 from covey.core.similar import closest
+from covey.core.wire import more_of
 from covey.services.attachments import Attachments
 
 FIELDS: Final = {"text": "text", "data": "data", "file": "path"}
@@ -34,7 +35,7 @@ def read_callback(written: Json) -> Callback:
     channel, session_id = fields.get("channel"), fields.get("session_id")
     if not isinstance(channel, str) or not isinstance(session_id, str) or not channel or not session_id:
         raise Invalid("callback", written, "use an object with channel and session_id, both texts")
-    return Callback(channel, session_id)
+    return Callback(channel, session_id, more_of({name: plain(value, "callback") for name, value in fields.items()}))
 
 
 async def read_part(written: Json, attachments: Attachments) -> Part:

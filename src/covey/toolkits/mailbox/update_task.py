@@ -9,7 +9,7 @@ from covey.core.parts import text_of
 from covey.core.task import TaskState
 from covey.toolkits.answers import as_json
 from covey.toolkits.given import given_text
-from covey.toolkits.mailbox.documents import harmless_json, task_document
+from covey.toolkits.mailbox.documents import task_document
 from covey.toolkits.mailbox.parts import read_part
 from covey.toolkits.tasks import REASON_CHARS, REASONED, STATES, update
 from covey.toolkits.tool import Answer, Arguments, Caller, Form, Parameter, Tool
@@ -28,7 +28,7 @@ async def _run(caller: Caller, arguments: Arguments) -> Answer:
         raise Invalid("reason", None, f"say why it is {state}")
     task = await update(caller, str(arguments["task"]), state, parts, reason, UPDATE_TASK.name)
     document = task_document(await caller.services.tasks.view(task.id))
-    known = {name: harmless_json(value) for name, value in document.items() if name not in _NOT_AGAIN}
+    known = {name: value for name, value in document.items() if name not in _NOT_AGAIN}
     return as_json(known, is_error=task.state is not state)
 
 

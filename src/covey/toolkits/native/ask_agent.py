@@ -2,7 +2,6 @@
 
 from typing import Final
 
-from covey.core.address import Address, AddressKind
 from covey.core.attention_body import body_of
 from covey.core.draft import Draft
 from covey.core.errors import Invalid
@@ -14,14 +13,11 @@ from covey.core.ticket import TicketState
 from covey.services.recipients import SendPolicy
 from covey.toolkits.given import LONGEST_WAIT, given_seconds, given_text
 from covey.toolkits.leading import led
-from covey.toolkits.others import other_agent
+from covey.toolkits.others import other_party
 from covey.toolkits.references import message_of, was_named
 from covey.toolkits.tickets import given_ticket, standing
 from covey.toolkits.tool import Answer, Arguments, Caller, Form, Parameter, Tool
-from covey.toolkits.wording import clipped, indented
-
-ANSWER_CHARS: Final = 100_000
-"""So much of an answer is returned."""
+from covey.toolkits.wording import indented, said
 
 
 async def _run(caller: Caller, arguments: Arguments) -> Answer:
@@ -40,7 +36,7 @@ async def _run(caller: Caller, arguments: Arguments) -> Answer:
         raise Invalid("to", None, "name the agent to ask")
     draft = Draft(
         Kind.REQUEST,
-        () if to is None else (Address(AddressKind.AGENT, await other_agent(caller, to, "to")),),
+        () if to is None else (await other_party(caller, to, "to"),),
         (TextPart(question),),
         in_reply_to=about,
         expects_reply=True,
@@ -55,7 +51,7 @@ async def _answer(caller: Caller, outcome: Outcome) -> Answer:
     ticket = outcome.ticket
     data = {"outcome": str(outcome.kind), "ticket": ticket.id, "reason": outcome.reason}
     if outcome.answer is not None:
-        body = harmless(clipped(body_of(outcome.answer), ANSWER_CHARS))
+        body = harmless(body_of(outcome.answer))  # all of it: it is settled by being returned
         told = {"from": outcome.answer.sender.agent, "grade": str(outcome.answer.sender.grade), "text": body}
         return Answer(f"{outcome.answer.sender} answered:\n{indented(body)}", {**data, "answer": told})
     if outcome.kind is OutcomeKind.DELIVERED_NO_REPLY and ticket.state is not TicketState.CLOSED:
@@ -64,7 +60,7 @@ async def _answer(caller: Caller, outcome: Outcome) -> Answer:
             f'to wait on, call ask_agent(ticket="{ticket.id}").'
         )
         return Answer(text, data)
-    why = f": {outcome.reason}" if outcome.reason else ""
+    why = f": {said(outcome.reason)}" if outcome.reason else ""
     return Answer(f"{ticket.debtor} will not answer ({outcome.kind}){why}.", data, is_error=True)
 
 

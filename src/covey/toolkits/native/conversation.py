@@ -12,6 +12,7 @@ from covey.core.message import Kind, Message
 from covey.core.parts import FilePart
 from covey.core.render_escape import harmless, one_line
 from covey.core.times import format_instant
+from covey.services.reading import ReadPart
 from covey.toolkits.tool import Answer, Caller
 from covey.toolkits.wording import clipped, indented
 
@@ -25,18 +26,23 @@ FILE_CHARS: Final = 20_000
 """So much is shown of a file that holds text."""
 
 
-async def conversation(caller: Caller, message_id: MessageId) -> Answer:
-    """Show the thread of a message, and the text of the files that the message has."""
-    messages = await caller.services.dialogue.thread(message_id)
-    asked = next(message for message in messages if message.id == message_id)
+async def conversation(caller: Caller, part: ReadPart, rest: str) -> Answer:
+    """Show the thread of a message, as much of the message itself as was read, and the text of the files that it has.
+    `rest` is how to read on."""
+    asked = part.message
+    messages = await caller.services.dialogue.thread(asked.id)
     chosen = _chosen(messages, asked)
     left_out = len(messages) - len(chosen)
     lines = [f"{counted(left_out, 'earlier message')} left out."] if left_out else []
     for message in chosen:
-        lines += _shown(message)
-    files = [await _file(caller, part) for part in asked.parts if isinstance(part, FilePart)]
-    data: dict[str, Json] = {"messages": [_entry(message) for message in chosen], "left_out": left_out, "files": files}
-    return Answer("\n".join([*lines, *files]), data)
+        lines += _shown(message, part.text if message.id == asked.id else body_of(message))
+    if part.extent.stop < part.extent.length:
+        way = rest.format(agent="", number=asked.id, message=asked.id, next=part.extent.stop + 1)
+        lines.append(f"Of {asked.id}: {part.extent}. The rest: {way}")
+    files = [await _file(caller, file) for file in asked.parts if isinstance(file, FilePart)]
+    entries = [_entry(message, part.text if message.id == asked.id else body_of(message)) for message in chosen]
+    data: dict[str, Json] = {"messages": entries, "left_out": left_out, "files": files, "offer": part.offer}
+    return Answer("\n".join([*lines, *files]), data, offer=part.offer)
 
 
 def _chosen(messages: Sequence[Message], asked: Message) -> Sequence[Message]:
@@ -44,7 +50,7 @@ def _chosen(messages: Sequence[Message], asked: Message) -> Sequence[Message]:
     room = ROOM
     chosen: set[MessageId] = {asked.id}
     for message in reversed(messages):
-        if message is not asked:
+        if message.id != asked.id:
             room -= len(body_of(message))
             if room < 0:
                 break
@@ -52,19 +58,13 @@ def _chosen(messages: Sequence[Message], asked: Message) -> Sequence[Message]:
     return [message for message in messages if message.id in chosen]
 
 
-def _shown(message: Message) -> Iterator[str]:
+def _shown(message: Message, body: str) -> Iterator[str]:
     to = ", ".join(one_line(address.value) for address in message.to)
     wants = ", wants an answer" if message.expects_reply else ""
     told = message.task.state if message.kind is Kind.UPDATE and message.task is not None else None
     state = f", the task is {one_line(told)}" if told is not None else ""
     yield f"{message.kind} from {message.sender} to {to} at {format_instant(message.created_at)}{wants}{state}:"
-    yield indented(_text(message))
-    if (length := len(body_of(message))) > LONGEST:
-        yield f"[{LONGEST:,} of {length:,} characters]"
-
-
-def _text(message: Message) -> str:
-    return harmless(clipped(body_of(message), LONGEST))
+    yield indented(harmless(body))
 
 
 async def _file(caller: Caller, part: FilePart) -> str:
@@ -74,12 +74,12 @@ async def _file(caller: Caller, part: FilePart) -> str:
     except UnicodeDecodeError:
         return f"File {name}: {part.size:,} bytes that are no text."
     except CoveyError as error:
-        return f"File {name}: {error.message}."
+        return f"File {name}: {one_line(error.message)}."
     cut = f", of which {FILE_CHARS:,} characters are shown" if len(text) > FILE_CHARS else ""
     return f"File {name}, {part.size:,} bytes{cut}:\n{indented(harmless(clipped(text, FILE_CHARS)))}"
 
 
-def _entry(message: Message) -> Json:
+def _entry(message: Message, body: str) -> Json:
     return {
         "id": message.id,
         "from": message.sender.agent,
@@ -88,5 +88,5 @@ def _entry(message: Message) -> Json:
         "expects_reply": message.expects_reply,
         "in_reply_to": message.in_reply_to,
         "created_at": format_instant(message.created_at),
-        "text": _text(message),
+        "text": harmless(body),
     }

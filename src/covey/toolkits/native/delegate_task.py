@@ -11,6 +11,7 @@ from covey.services.tasks import TaskView
 from covey.toolkits.given import given_text, given_texts
 from covey.toolkits.tasks import ALONE, Work, hand_over
 from covey.toolkits.tool import Answer, Arguments, Caller, Form, Parameter, Tool
+from covey.toolkits.wording import said
 
 LONGEST_MINUTES: Final = 366 * 24 * 60.0
 
@@ -42,7 +43,7 @@ async def _answer(caller: Caller, view: TaskView) -> Answer:
         "reason": task.reason,
     }
     if task.state is TaskState.REJECTED:
-        return Answer(f"{task.agent} does not get it: {task.reason}.", data, is_error=True)
+        return Answer(f"{task.agent} does not get it: {said(task.reason or '')}.", data, is_error=True)
     is_there = (await caller.services.directory.agent(task.agent)).sessions
     offline = "" if is_there else f" {task.agent} is offline now: it waits."
     part = f", a part of task {task.parent}" if task.parent is not None else ""

@@ -10,6 +10,7 @@ from covey.toolkits.answers import refused
 from covey.toolkits.references import message_of, was_named
 from covey.toolkits.tasks import check_no_task
 from covey.toolkits.tool import Answer, Arguments, Caller, Form, Parameter, Tool
+from covey.toolkits.wording import said
 
 
 async def _run(caller: Caller, arguments: Arguments) -> Answer:
@@ -43,7 +44,7 @@ async def _dismiss(caller: Caller, reference: str) -> str:
 
 
 def _shown(reference: str) -> str:
-    return f"#{reference}" if reference.isdecimal() else reference
+    return f"#{reference}" if reference.isdecimal() else said(reference)
 
 
 DISMISS_MESSAGE: Final = Tool(

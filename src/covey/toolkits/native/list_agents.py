@@ -3,14 +3,14 @@
 from collections.abc import Sequence
 from typing import Final
 
+from covey.core.attention import OtherAgent
 from covey.core.card import Presence
 from covey.core.json import JsonObject
+from covey.core.render_broadcast import status_of
 from covey.services.directory import AgentView
+from covey.toolkits.others import MANY_AGENTS, listed_agents
 from covey.toolkits.tool import Answer, Arguments, Caller, Parameter, Tool
-from covey.toolkits.wording import clipped, listed, said
-
-MANY: Final = 50
-"""So many agents are described; the others are counted."""
+from covey.toolkits.wording import MANY_NAMES, clipped, listed, said
 
 STATUS_CHARS: Final = 200
 
@@ -21,14 +21,18 @@ async def _run(caller: Caller, arguments: Arguments) -> Answer:
     if status is not None:
         await directory.set_status(caller.identity, clipped(str(status), STATUS_CHARS))
     others = [view for view in await directory.agents() if view.name != caller.identity.agent]
+    described = listed_agents(others, _entry)
     here = [view for view in others if view.sessions]
     away = [view for view in others if not view.sessions]
+    names = {view.name for view in others}
+    kin = [other for other in await caller.services.attention.company(caller.identity) if other.name not in names]
     return Answer(
-        "\n".join(_lines(caller.identity.agent, here, away)),
+        "\n".join([*_lines(caller.identity.agent, here, away), *_family(kin)]),
         {
             "you": caller.identity.agent,
-            "agents": [_entry(view) for view in (here + away)[:MANY]],
-            "more": max(0, len(others) - MANY),
+            "agents": described.entries,
+            "more": described.more,
+            "family": [{"name": other.name, "status": status_of(other)} for other in kin],
         },
     )
 
@@ -37,15 +41,20 @@ def _lines(me: str, here: Sequence[AgentView], away: Sequence[AgentView]) -> Seq
     lines = [f"You are {me}."]
     if here:
         lines.append("Here now:")
-        lines += [_line(view) for view in here[:MANY]]
-        if len(here) > MANY:
-            lines.append(f"- and {len(here) - MANY} more")
+        lines += [_line(view) for view in here[:MANY_AGENTS]]
+        if len(here) > MANY_AGENTS:
+            lines.append(f"- and {len(here) - MANY_AGENTS} more")
     else:
         lines.append("No other agent is here now.")
     if away:
         names = [f"{view.name}{_paused(view)}" for view in away]
         lines.append(f"Offline (mail waits for them): {listed(names)}")
     return lines
+
+
+def _family(kin: Sequence[OtherAgent]) -> Sequence[str]:
+    """Return lines about the children of one parent, and the parent where it is of the same agent."""
+    return ["Your family, reached by these names:", *(f"- {o.name}: {status_of(o)}" for o in kin)] if kin else ()
 
 
 def _paused(view: AgentView) -> str:
@@ -64,7 +73,7 @@ def _entry(view: AgentView) -> JsonObject:
         "name": view.name,
         "presence": "paused" if view.pause else str(view.presence),
         "description": said(view.card.description),
-        "capabilities": [said(capability) for capability in view.card.capabilities],
+        "capabilities": [said(capability) for capability in view.card.capabilities[:MANY_NAMES]],
         "status": None if view.status is None else said(view.status),
     }
 

@@ -5,19 +5,21 @@ from typing import Final
 
 from covey.core.attention import Pending, Terms, Ways
 from covey.core.json import Json
+from covey.core.render_child import child_entry
 from covey.core.render_compact import compact_text
 from covey.core.render_escape import harmless
 from covey.core.render_task import task_entry
 from covey.toolkits.given import LONGEST_WAIT, given_seconds, given_text
-from covey.toolkits.native.conversation import conversation
+from covey.toolkits.native.conversation import LONGEST, conversation
 from covey.toolkits.native.still_open import still_open
-from covey.toolkits.references import message_of, was_named
+from covey.toolkits.read_message import START, given_start, part_answer, read_part
+from covey.toolkits.references import message_of
 from covey.toolkits.tasks import TASK_WAY
 from covey.toolkits.tool import Answer, Arguments, Caller, Form, Parameter, Tool
 
 WAYS: Final = Ways(
     more="read_inbox, again",
-    rest="read_inbox(message={number})",
+    rest="read_inbox(message={number}, start={next})",
     answer="send_message(reply_to=NUMBER, message=…)",
     decide="send_message(reply_to={number}, approve=true or false, message=why)",
     task=TASK_WAY,
@@ -28,10 +30,11 @@ TERMS: Final = Terms(budget=20_000, ways=WAYS)
 async def _run(caller: Caller, arguments: Arguments) -> Answer:
     reference = given_text(arguments, "message")
     if reference is not None:
-        message_id = await message_of(caller, reference)
-        answer = await conversation(caller, message_id)
-        await was_named(caller, message_id, READ_INBOX.name)
-        return answer
+        message_id, start = await message_of(caller, reference), given_start(arguments)
+        if start > 0:
+            return part_answer(await read_part(caller, message_id, start, READ_INBOX.name), WAYS.rest)
+        part = await read_part(caller, message_id, start, READ_INBOX.name, LONGEST)
+        return await conversation(caller, part, WAYS.rest)
     pending = await _new(caller, given_seconds(arguments, "wait", 0.0))
     shown = {letter.message_id for letter in pending.letters}
     open_lines = await still_open(caller, shown)
@@ -58,11 +61,15 @@ def _data(pending: Pending, open_lines: Sequence[str]) -> dict[str, Json]:
                 "id": letter.message_id,
                 "from": letter.sender.agent,
                 "grade": str(letter.sender.grade),
+                "goal": letter.goal,
                 "kind": str(letter.kind),
                 "expects_reply": letter.expects_reply,
                 "text": harmless(letter.text),
                 "is_cut": letter.is_cut,
+                "start": letter.start + 1,
+                "length": letter.length,
                 "task": task_entry(letter),
+                "child": child_entry(letter, pending.ways),
             }
             for letter in pending.letters
         ],
@@ -80,6 +87,7 @@ READ_INBOX: Final = Tool(
     ),
     parameters=(
         Parameter("message", "number of the message to read", Form.MESSAGE),
+        START,
         Parameter("wait", f"seconds, 0 to {LONGEST_WAIT:.0f}, to wait for a message where there is none", Form.NUMBER),
     ),
     run=_run,

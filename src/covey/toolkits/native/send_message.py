@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from covey.core.address import EVERYONE, Address, AddressKind
+from covey.core.address import EVERYONE, Address
 from covey.core.approval import Decision
 from covey.core.draft import Draft
 from covey.core.errors import Invalid
@@ -12,7 +12,7 @@ from covey.core.receipt import Receipt
 from covey.services.recipients import SendPolicy
 from covey.toolkits.given import given_text, given_texts
 from covey.toolkits.leading import led
-from covey.toolkits.others import other_agent
+from covey.toolkits.others import other_party
 from covey.toolkits.outcomes import outcome_data, outcome_lines
 from covey.toolkits.references import check_answerable, message_of, was_named
 from covey.toolkits.tool import Answer, Arguments, Caller, Form, Parameter, Tool
@@ -60,8 +60,7 @@ async def _recipients(caller: Caller, to: str | None) -> tuple[Address, ...]:
         raise Invalid("to", None, "name an agent, or give reply_to to answer a message")
     if to.strip() == EVERYONE.value:
         return (EVERYONE,)
-    names = [await other_agent(caller, name, "to") for name in to.split(",") if name.strip()]
-    return tuple(Address(AddressKind.AGENT, name) for name in names)
+    return tuple([await other_party(caller, name, "to") for name in to.split(",") if name.strip()])
 
 
 async def _answered(caller: Caller, reference: str, to: str | None) -> Message:

@@ -23,8 +23,16 @@ async def _run(caller: Caller, arguments: Arguments) -> Answer:
         label=None if label is None else parse_label(label.strip()),
     )
     run = await start_child(caller, wish)
-    told = f"A new {run.agent} works on it ({run.key}). Its result comes to your inbox by itself."
-    data = {"session": str(run.key), "run": run.id, "agent": run.agent, "ticket": run.ticket}
+    name = f"{run.label}, {run.key}" if run.label else str(run.key)
+    told = f"A new {run.agent} works on it ({name}, run {run.id}). Its result comes to your inbox by itself."
+    data = {
+        "session": str(run.key),
+        "run": run.id,
+        "label": run.label,
+        "status": str(run.state),
+        "agent": run.agent,
+        "ticket": run.ticket,
+    }
     return Answer(told, data)
 
 

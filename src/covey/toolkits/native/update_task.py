@@ -8,7 +8,7 @@ from covey.core.task import TaskState
 from covey.toolkits.given import given_text, given_texts
 from covey.toolkits.tasks import REASON_CHARS, REASONED, STATES, update
 from covey.toolkits.tool import Answer, Arguments, Caller, Form, Parameter, Tool
-from covey.toolkits.wording import clipped
+from covey.toolkits.wording import clipped, said
 
 
 async def _run(caller: Caller, arguments: Arguments) -> Answer:
@@ -22,7 +22,7 @@ async def _run(caller: Caller, arguments: Arguments) -> Answer:
     task = await update(caller, str(arguments["task"]), state, tuple(parts), why, UPDATE_TASK.name)
     data = {"task": task.id, "state": str(task.state), "reason": task.reason}
     if task.state is not state:
-        return Answer(f"It is {task.state}: {task.reason}.", data, is_error=True)
+        return Answer(f"It is {task.state}: {said(task.reason or '')}.", data, is_error=True)
     other = task.delegator if task.agent == caller.identity.agent else task.agent
     return Answer(f"The task is {task.state}; {other} is told.", data)
 

@@ -9,6 +9,7 @@ from covey.toolkits.peers.decide_approval import DECIDE_APPROVAL
 from covey.toolkits.peers.list_peers import LIST_PEERS
 from covey.toolkits.peers.request_approval import REQUEST_APPROVAL
 from covey.toolkits.peers.send_to_peer import MAX_PEERS_AT_ONCE, SEND_TO_PEER
+from covey.toolkits.read_message import READ_MESSAGE, REST
 from covey.toolkits.tool import Toolkit
 
 __all__ = ["INBOX_SUBJECT_PREFIX", "MAX_BODY_BYTES", "MAX_PEERS_AT_ONCE", "MIN_BODY_CHARS", "TOOLKIT"]
@@ -21,11 +22,11 @@ TOOLKIT: Final = Toolkit(
         "reach them. What they send you stands in a block PEER MESSAGES. Answer only where an answer helps. A message "
         "with an approval attribute waits for your decide_approval."
     ),
-    tools=(LIST_PEERS, SEND_TO_PEER, REQUEST_APPROVAL, DECIDE_APPROVAL),
+    tools=(LIST_PEERS, SEND_TO_PEER, REQUEST_APPROVAL, DECIDE_APPROVAL, READ_MESSAGE),
     capacity=PEERS_CAPACITY,
     ways=Ways(
         more="they come at your next turn",
-        rest="ask its sender to send it in smaller parts",
+        rest=REST,
         answer="send_to_peer, to whoever asked, with the same correlation_id",
         decide="decide_approval(request={number}, approve=true or false, reason=…)",
         task="",

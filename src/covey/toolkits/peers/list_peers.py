@@ -3,11 +3,13 @@
 from typing import Final
 
 from covey.core.errors import NotFound
-from covey.core.json import Json
+from covey.core.json import JsonObject
 from covey.core.routing import allows
 from covey.services.directory import AgentView
 from covey.toolkits.answers import as_json
+from covey.toolkits.others import listed_agents
 from covey.toolkits.tool import Answer, Arguments, Caller, Tool
+from covey.toolkits.wording import said
 
 NO_DIRECTORY: Final = "this agent has no PeerDirectory configured"
 
@@ -19,13 +21,14 @@ async def _run(caller: Caller, arguments: Arguments) -> Answer:
         me = await directory.agent(caller.identity.agent)
     except NotFound:  # only claimed, and unknown here: nobody can say whom it may write to
         return as_json({"peers": [], "note": NO_DIRECTORY})
-    return as_json({"peers": [_peer(view, me) for view in await directory.agents() if view.name != me.name]})
+    others = [view for view in await directory.agents() if view.name != me.name]
+    return as_json(listed_agents(others, lambda view: _peer(view, me)).document("peers"))
 
 
-def _peer(view: AgentView, me: AgentView) -> Json:
+def _peer(view: AgentView, me: AgentView) -> JsonObject:
     return {
         "agent_id": view.name,
-        "description": view.card.description,
+        "description": said(view.card.description),
         "reachable": allows(me.card.allowed_delegates, view.name),
     }
 

@@ -19,8 +19,6 @@ from covey.toolkits.others import other_agent
 from covey.toolkits.tickets import given_ticket, standing
 from covey.toolkits.tool import Answer, Arguments, Caller, Form, Parameter, Tool
 
-REASON_CHARS: Final = 10_000
-
 
 async def _run(caller: Caller, arguments: Arguments) -> Answer:
     seconds = given_seconds(arguments, "wait", LONGEST_WAIT)
@@ -48,7 +46,7 @@ async def _answer(caller: Caller, approval: Approval) -> Answer:
         how = f'to wait on, call {REQUEST_APPROVAL.name}(ticket="{ticket.id}")'
         note = f"{ticket.debtor} {await standing(caller, ticket)}. You are not approved yet; {how}."
         return as_json({**data, "note": note})
-    reason = harmless(approval.reason[:REASON_CHARS])
+    reason = harmless(approval.reason)
     return as_json({**data, "reason": reason}, is_error=approval.state is ApprovalState.FAILED)
 
 

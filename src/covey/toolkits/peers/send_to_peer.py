@@ -13,7 +13,7 @@ from covey.core.message import Kind
 from covey.core.names import AgentName
 from covey.core.parts import TextPart
 from covey.core.peers import MAX_BODY_BYTES, MIN_BODY_CHARS
-from covey.core.routing import RefusalCode, WhenOffline, allows
+from covey.core.routing import RefusalCode, WhenOffline, allows, others_of_own_agent
 from covey.core.similar import closest
 from covey.services.recipients import SendPolicy
 from covey.toolkits.answers import as_json
@@ -21,7 +21,7 @@ from covey.toolkits.arguments import missing
 from covey.toolkits.leading import led
 from covey.toolkits.outcomes import refusal_of
 from covey.toolkits.tool import Answer, Arguments, Caller, Parameter, Tool
-from covey.toolkits.wording import clipped
+from covey.toolkits.wording import said
 
 MAX_PEERS_AT_ONCE: Final = 32
 """How many peers `*` may reach; where there are more, it reaches none."""
@@ -79,9 +79,12 @@ async def _whom(caller: Caller, to: str) -> tuple[Address, ...] | str:
         return (address,)
     names = await caller.services.directory.names()
     if address is None or address.value not in names:
+        foreign = [view.name for view in await caller.services.directory.agents() if view.card.wire_name == to]
+        address = Address(AddressKind.AGENT, foreign[0]) if foreign else None
+    if address is None:
         near = closest(to, [name for name in names if name != caller.identity.agent])
         hint = f"; did you mean {' or '.join(f'`{name}`' for name in near)}?" if near else ""
-        return f"unknown agent_id `{clipped(to)}`{hint}"
+        return f"unknown agent_id `{said(to)}`{hint}"
     if not allows(card.allowed_delegates, AgentName(address.value)):
         return _not_allowed(to)
     return (address,)
@@ -91,13 +94,17 @@ async def _everyone(caller: Caller, card: Card) -> tuple[Address, ...] | str:
     views = await caller.services.directory.agents()
     live = [view.name for view in views if view.sessions and view.name != caller.identity.agent]
     peers = [name for name in live if allows(card.allowed_delegates, name)]
-    if len(peers) > MAX_PEERS_AT_ONCE:
+    mine = next((view.sessions for view in views if view.name == caller.identity.agent), ())
+    own = [Address(AddressKind.SESSION, other.id) for other in others_of_own_agent(mine, caller.identity.session)]
+    count = len(peers) + len(own)
+    if count > MAX_PEERS_AT_ONCE:
         raise Invalid(
             "to",
             "*",
-            f"it reaches at most {MAX_PEERS_AT_ONCE} peers and {len(peers)} are there; name those who need it",
+            f"it reaches at most {MAX_PEERS_AT_ONCE} peers and {count} are there; name those who need it",
         )
-    return tuple(Address(AddressKind.AGENT, name) for name in peers) or "no live goals for any peer that you may reach"
+    to = (*(Address(AddressKind.AGENT, name) for name in peers), *own)
+    return to or "no live goals for any peer that you may reach"
 
 
 async def _card(caller: Caller) -> Card:

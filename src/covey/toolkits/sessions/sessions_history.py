@@ -10,9 +10,9 @@ from covey.core.message import Message
 from covey.core.render_escape import harmless
 from covey.core.times import format_instant
 from covey.toolkits.answers import as_json, refused
+from covey.toolkits.read_message import REST
 from covey.toolkits.sessions.targets import HINT, LABEL, SESSION_KEY, live_session, own_child
 from covey.toolkits.tool import Answer, Arguments, Caller, Form, Parameter, Tool
-from covey.toolkits.wording import clipped
 
 LAST: Final = 20
 MOST: Final = 200
@@ -28,7 +28,7 @@ async def _run(caller: Caller, arguments: Arguments) -> Answer:
     except SessionUnknown as error:
         return refused(error, HINT)
     shown = messages[-count:]
-    return as_json({"messages": [_entry(message) for message in shown], "earlier": len(messages) - len(shown)})
+    return as_json({"messages": [_entry(message, caller) for message in shown], "earlier": len(messages) - len(shown)})
 
 
 async def _said(caller: Caller, arguments: Arguments) -> Sequence[Message]:
@@ -47,13 +47,17 @@ async def _said(caller: Caller, arguments: Arguments) -> Sequence[Message]:
     return sorted({message.id: message for message in theirs}.values(), key=lambda m: m.created_at)
 
 
-def _entry(message: Message) -> JsonObject:
+def _entry(message: Message, caller: Caller) -> JsonObject:
+    body = body_of(message)
+    rest = REST.format(number=message.id, next=BODY_CHARS + 1)
     entry: dict[str, Json] = {
         "from": message.sender.agent,
+        "isYou": True if message.sender.session == caller.identity.session is not None else None,
         "at": format_instant(message.created_at),
         "kind": str(message.kind),
         "round": message.round,
-        "text": harmless(clipped(body_of(message), BODY_CHARS)),
+        "text": harmless(body[:BODY_CHARS]),
+        "cut": f"{BODY_CHARS:,} of {len(body):,} characters; the rest: {rest}" if len(body) > BODY_CHARS else None,
     }
     return {name: value for name, value in entry.items() if value is not None}
 

@@ -20,10 +20,7 @@ from covey.toolkits.references import check_answerable, message_of, was_named
 from covey.toolkits.sessions.targets import HINT, LABEL, SESSION_KEY, live_session
 from covey.toolkits.tickets import standing
 from covey.toolkits.tool import Answer, Arguments, Caller, Form, Parameter, Tool
-from covey.toolkits.wording import clipped
-
-REPLY_CHARS: Final = 100_000
-"""So much of a reply is returned."""
+from covey.toolkits.wording import said
 
 
 async def _run(caller: Caller, arguments: Arguments) -> Answer:
@@ -77,11 +74,14 @@ async def _reply(caller: Caller, answered: MessageId, text: str | None, argument
 
 async def _answer(caller: Caller, exchange: Exchange) -> Answer:
     run = None if exchange.session.key.is_main else await caller.services.runs.of_session(exchange.session.id)
-    reply = None if exchange.reply is None else harmless(clipped(body_of(exchange.reply), REPLY_CHARS))
+    # All of it: it is settled by being returned.
+    reply = None if exchange.reply is None else harmless(body_of(exchange.reply))
     data: dict[str, Json] = {
         "status": str(exchange.state),
         "sessionKey": str(exchange.session.key),
+        "label": exchange.session.label,
         "runId": None if run is None else run.run.id,
+        "runStatus": None if run is None else str(run.run.state),
         "round": exchange.round,
         "rounds": exchange.limit,
         "reply": reply,
@@ -96,14 +96,14 @@ async def _note(caller: Caller, exchange: Exchange) -> str:
     """Say what can be done next."""
     agent = exchange.session.agent
     if exchange.state is ExchangeState.FAILED:
-        return f"{agent} will not reply: {exchange.reason}."
+        return f"{agent} will not reply: {said(exchange.reason)}."
     if exchange.state is ExchangeState.DELIVERED:
         return "It is delivered. What comes of it comes to your inbox."
     if exchange.state is ExchangeState.NO_REPLY_YET and exchange.ticket is not None:
         how = await standing(caller, await caller.services.dialogue.ticket(exchange.ticket))
         return f"No reply yet: {agent} {how}. It comes to your inbox; to wait on, call again without message."
     if exchange.state is ExchangeState.ENDED:
-        return f"{exchange.reason.capitalize()}." if exchange.reason else "The talk is over."
+        return f"{said(exchange.reason).capitalize()}." if exchange.reason else "The talk is over."
     if exchange.ending is Ending.LIMIT:
         return f"That was the last of {exchange.limit} rounds: decide with what was said."
     if exchange.is_question:

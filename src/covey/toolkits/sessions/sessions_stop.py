@@ -19,7 +19,14 @@ async def _run(caller: Caller, arguments: Arguments) -> Answer:
     run = await caller.services.spawning.stop(run.id, caller.identity, reason)
     note = "What it made comes to your inbox." if run.has_ended else "It was told to stop, and has not ended yet."
     return as_json(
-        {"status": str(run.state), "childSessionKey": str(run.key), "runId": run.id, "reason": run.reason, "note": note}
+        {
+            "status": str(run.state),
+            "childSessionKey": str(run.key),
+            "runId": run.id,
+            "label": run.label,
+            "reason": run.reason,
+            "note": note,
+        }
     )
 
 

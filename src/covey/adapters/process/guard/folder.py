@@ -1,11 +1,11 @@
 """The folder of a run: what is in it, who holds it, and the outcome that is written once and whole."""
 
-import fcntl
 import json
 import os
 from contextlib import suppress
 from typing import Final, NamedTuple
 
+from covey.disk.file_lock import FileLock
 from covey.disk.syncing import sync, sync_folder
 
 HOLD: Final = "guardian"
@@ -30,14 +30,15 @@ class Claim:
         self._folder = folder
         self._is_new = make(folder)
         self._made: list[str] = []
-        self._lock = self.create(HOLD)
-        if not try_lock(self._lock):
+        self._lock = FileLock(os.path.join(folder, HOLD), os.O_EXCL)
+        self._made.append(HOLD)
+        if not self._lock.take_at_once():
             raise FileExistsError(folder)  # a sweep was faster, and wants no run here
-        write(self._lock, f"{run}\n{os.getpid()}\n".encode())
+        write(self._lock.descriptor, f"{run}\n{os.getpid()}\n".encode())
 
     def name(self, program: int) -> None:
         """Write down the program's process, for those who sweep."""
-        write(self._lock, b"%d\n" % program)
+        write(self._lock.descriptor, b"%d\n" % program)
 
     def create(self, name: str) -> int:
         """Return a new file of the folder. FileExistsError where there is one of that name."""
@@ -62,9 +63,9 @@ class Held(NamedTuple):
     program: int = 0
 
 
-def held(lock: int) -> Held:
-    """Return who has taken the folder that a file of this name is from."""
-    run, *processes = os.pread(lock, 4096, 0).decode("ascii", "replace").split("\n")[:-1] or [""]
+def held(descriptor: int) -> Held:
+    """Return who has taken the folder, as the file HOLD in it says."""
+    run, *processes = os.pread(descriptor, 4096, 0).decode("ascii", "replace").split("\n")[:-1] or [""]
     return Held(run, *map(int, processes))
 
 
@@ -73,15 +74,6 @@ def make(folder: str) -> bool:
     try:
         os.mkdir(folder, 0o700)
     except FileExistsError:
-        return False
-    return True
-
-
-def try_lock(descriptor: int) -> bool:
-    """Tell whether the lock could be taken."""
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
         return False
     return True
 

@@ -97,7 +97,7 @@ order by seq limit ?
 
 -- name: with_files
 -- The messages that may have file parts.
-select seq, document from messages where has_files = 1 and seq > ? order by seq limit ?
+select seq, id, cast(document as blob), checksum from messages where has_files = 1 and seq > ? order by seq limit ?
 
 -- name: has
 -- Whether a message was pruned.
@@ -127,6 +127,10 @@ delete from messages where id = ?
 -- name: remove_deliveries
 -- Its deliveries.
 delete from deliveries where message_id = ?
+
+-- name: remove_pairs
+-- The dialogue that begins with it.
+delete from pairs where message_id = ?
 
 -- name: remove_tickets
 -- Its tickets.

@@ -32,8 +32,8 @@ select id, session, key, agent, parent_agent, request, mode, launcher, state, st
 from runs where parent = ? order by seq
 
 -- name: alive
--- How many children of a session have not ended.
-select count(*) from runs indexed by runs_alive where parent_agent = ? and parent is ? and ended_at is null
+-- How many children of an agent have not ended.
+select count(*) from runs indexed by runs_alive where parent_agent = ? and ended_at is null
 
 -- name: untold
 -- The ended runs whose parents do not know it.

@@ -13,3 +13,7 @@ delete from tasks where id not in (select id from messages) returning 1
 -- name: posts
 -- Remove the posts whose message could not be saved.
 delete from posts where message_id not in (select id from messages) returning 1
+
+-- name: pairs
+-- Remove the beginnings of dialogues whose message could not be saved.
+delete from pairs where message_id not in (select id from messages) returning 1

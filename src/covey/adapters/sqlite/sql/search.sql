@@ -51,5 +51,5 @@ select id, snippet(words, -1, '«', '»', '…', 24) from words where words matc
 -- The same among those of a scope, a subject, a kind, a sender or a time; looks at every message that has the words.
 select id, snippet(words, -1, '«', '»', '…', 24) from words
 where words match ?1 and (?3 is null or scope = ?3) and (?4 is null or subject = ?4) and (?5 is null or kind = ?5)
-    and (?6 is null or sender = ?6) and (?7 is null or created_at >= ?7)
+    and (?6 is null or sender = ?6) and (?7 is null or created_at > ?7)
 order by rank, rowid limit ?2

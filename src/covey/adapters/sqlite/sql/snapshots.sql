@@ -27,3 +27,7 @@ select coalesce(max(position), 0) from journal
 -- name: tables
 -- What tables there are: an older store has fewer.
 select name from sqlite_schema where type = 'table'
+
+-- name: with_files
+-- The messages that have files, in a store of any version.
+select seq, id, cast(document as blob) from messages where has_files = 1 and seq > ? order by seq limit ?

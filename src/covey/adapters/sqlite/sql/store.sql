@@ -59,10 +59,12 @@ pragma application_id
 pragma application_id = 1131378297
 
 -- name: log_ahead
--- From now on writers append to a log, and readers do not wait for them. A file that is still empty can give free pages
--- back, a few at a time. It remembers both.
-pragma auto_vacuum = incremental;
+-- From now on writers append to a log, and readers do not wait for them. The file remembers it.
 pragma journal_mode = wal
+
+-- name: give_pages_back
+-- A file without tables can give free pages back later, a few at a time. It remembers it.
+pragma auto_vacuum = incremental
 
 -- name: applied
 -- The migrations that the file has gone through.

@@ -17,12 +17,13 @@ select name, value from settings order by name
 -- name: sessions
 -- Sessions in the order in which they were first put.
 select rowid, id, key, agent, kind, holder_lock, holder_pid, holder_started, secret_hash, joined_at, seen_at, lease_us,
-    activity, label, capacity, overflow, ended_at, end_reason, hooked_at
+    activity, label, capacity, overflow, ended_at, end_reason, hooked_at, status
 from sessions where rowid > ? order by rowid limit ?
 
 -- name: offers
 -- Offers in the order in which they were first put.
-select rowid, id, session, turn, deliveries, offered_at, lease_until, presentation, ended_at, end_reason, lease_us
+select rowid, id, session, turn, deliveries, offered_at, lease_until, presentation, ended_at, end_reason, lease_us,
+    extents
 from offers where rowid > ? order by rowid limit ?
 
 -- name: pruned
@@ -31,7 +32,7 @@ select id from pruned where id > ? order by id limit ?
 
 -- name: messages
 -- Messages in the order of acceptance.
-select seq, swept, document from messages where seq > ? order by seq limit ?
+select seq, swept, id, cast(document as blob), checksum from messages where seq > ? order by seq limit ?
 
 -- name: tickets
 -- Tickets in the order in which they were first put.
@@ -41,8 +42,8 @@ from tickets where rowid > ? order by rowid limit ?
 
 -- name: deliveries
 -- Deliveries by seq.
-select seq, message_id, copy, inbox, agent, state, kind, sender, expects_reply, number, scope, subject, updated_at,
-    expires_at, offer, lease_until, grade, reason, archived_at
+select checksum, seq, message_id, copy, inbox, agent, state, kind, sender, expects_reply, number, scope, subject,
+    updated_at, expires_at, offer, lease_until, grade, reason, archived_at, seen
 from deliveries where seq > ? order by seq limit ?
 
 -- name: tasks

@@ -1,7 +1,9 @@
 -- name: put
 -- Add a wait or replace it.
-insert into waits (asker, what, session, since, until) values (?, ?, ?, ?, ?)
-on conflict (asker, what) do update set session = excluded.session, since = excluded.since, until = excluded.until
+insert into waits (asker, what, session, since, until, blocks, takes_questions) values (?, ?, ?, ?, ?, ?, ?)
+on conflict (asker, what) do update
+set session = excluded.session, since = excluded.since, until = excluded.until, blocks = excluded.blocks,
+    takes_questions = excluded.takes_questions
 
 -- name: remove
 -- Forget a wait.
@@ -9,8 +11,8 @@ delete from waits where asker = ? and what = ?
 
 -- name: of
 -- The waits of an agent.
-select asker, what, session, since, until from waits where asker = ? order by what
+select asker, what, session, since, until, blocks, takes_questions from waits where asker = ? order by what
 
 -- name: all
 -- Every wait.
-select asker, what, session, since, until from waits order by asker, what
+select asker, what, session, since, until, blocks, takes_questions from waits order by asker, what

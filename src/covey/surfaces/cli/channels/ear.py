@@ -17,26 +17,27 @@ from covey.core.errors import (
     MessageTooLarge,
     NotFound,
     Rejected,
+    RequestReplayed,
     Unavailable,
 )
 from covey.core.http_address import HttpAddress
+from covey.core.http_limits import LINGER_S, NO_ROOM, TOO_SLOW, HttpLimits, check_limits, json_answer
 from covey.core.ids import parse_message_id
-from covey.core.signature import is_same, is_signed
+from covey.core.signature import Direction, Signed, is_same, is_signed
 from covey.services.channels import Said
 from covey.services.space import Services
-from covey.surfaces.cli.channels.http import MAX_BODY, MAX_HEAD, Request, Unreadable, answer, read_request
+from covey.surfaces.cli.channels.http import MAX_BODY, MAX_HEAD, Request, Unreadable, read_request
 from covey.surfaces.cli.output import envelope
 
-SECONDS: Final = 10.0
-"""How long a request may take to come in."""
-
-MAX_CONNECTIONS: Final = 64
+ANSWER_S: Final = 10.0
+"""How long an answer may take to be read."""
 
 MAX_KEY: Final = 256
 
 STATUSES: Final[Mapping[type[CoveyError], HTTPStatus]] = {
     Invalid: HTTPStatus.BAD_REQUEST,
     IdReused: HTTPStatus.CONFLICT,
+    RequestReplayed: HTTPStatus.CONFLICT,
     MessageTooLarge: HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
     Rejected: HTTPStatus.FORBIDDEN,
     NotFound: HTTPStatus.NOT_FOUND,
@@ -46,13 +47,20 @@ STATUSES: Final[Mapping[type[CoveyError], HTTPStatus]] = {
 
 
 class Ear:
-    def __init__(self, services: Services, config: ChannelConfig, tell: Callable[[Said], None]) -> None:
+    def __init__(
+        self,
+        services: Services,
+        config: ChannelConfig,
+        tell: Callable[[Said], None],
+        limits: HttpLimits = HttpLimits(connections=64, request_s=10.0),  # noqa: B008 - it never changes
+    ) -> None:
         if config.secret is None:
             raise Invalid("--listen", config.name, "a channel is heard only where it has a secret: --secret-file")
         self._services = services
         self._name = config.name
         self._secret = config.secret
         self._tell = tell
+        self._limits = check_limits(limits)
         self._serving: set[asyncio.Task[object]] = set()
 
     @asynccontextmanager
@@ -72,53 +80,71 @@ class Ear:
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         task = asyncio.current_task()
-        if task is not None:
-            self._serving.add(task)
+        if task is None or len(self._serving) >= 2 * self._limits.connections:
+            writer.transport.abort()
+            return
+        has_room = len(self._serving) < self._limits.connections
+        self._serving.add(task)
         try:
-            said = await self._answer(reader)
-            if said is not None:
-                async with asyncio.timeout(SECONDS):
-                    await _send(said, reader, writer)
+            if has_room:
+                await self._converse(reader, writer)
+            else:
+                await _turn_away(reader, writer)
         except (OSError, TimeoutError):
-            pass  # whoever asked has left
+            pass  # the client has left
         finally:
-            if task is not None:
-                self._serving.discard(task)
             writer.close()
             with suppress(OSError):
                 await writer.wait_closed()
+            self._serving.discard(task)
+
+    async def _converse(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        said = await self._answer(reader)
+        if said is not None:
+            async with asyncio.timeout(ANSWER_S):
+                await _send(said, reader, writer)
 
     async def _answer(self, reader: asyncio.StreamReader) -> bytes | None:
-        if len(self._serving) > MAX_CONNECTIONS:
-            return _refusal(HTTPStatus.SERVICE_UNAVAILABLE, "busy", "there are too many connections")
         try:
-            async with asyncio.timeout(SECONDS):
+            async with asyncio.timeout(self._limits.request_s):
                 request = await read_request(reader)
-            return None if request is None else await self._hear(request)
         except TimeoutError:
-            return _refusal(HTTPStatus.REQUEST_TIMEOUT, "too-slow", "it did not come in time")
+            return TOO_SLOW.response()
         except Unreadable as error:
             return _refusal(error.status, "unreadable", str(error))
+        try:
+            return None if request is None else await self._hear(request)
         except CoveyError as error:
-            return answer(_status(error), envelope(error))
+            return json_answer(_status(error), envelope(error))
 
     async def _hear(self, request: Request) -> bytes:
-        if not self._is_genuine(request):
+        signed = request.headers.get("x-covey-signature", "")
+        if not self._is_genuine(request, signed):
             return _refusal(HTTPStatus.UNAUTHORIZED, "identity-refused", "sign it with the channel's secret")
         if request.method != "POST":
             return _refusal(HTTPStatus.METHOD_NOT_ALLOWED, "method", "what people say comes as POST /CONVERSATION")
         said = self._said(request)
+        if not _has_bearer(request):
+            # The same request again is refused, with or without a key of its own.
+            said = said._replace(key=said.key or signed, is_once=True)
         receipt = await self._services.channels.hear(said)
         self._tell(said)
-        return answer(HTTPStatus.OK, {"id": receipt.message_id, "delivered": len(receipt.delivered)})
+        return json_answer(HTTPStatus.OK, {"id": receipt.message_id, "delivered": len(receipt.delivered)})
 
-    def _is_genuine(self, request: Request) -> bool:
-        scheme, _, token = request.headers.get("authorization", "").partition(" ")
-        if scheme.lower() == "bearer":
-            return is_same(self._secret, token.strip())
-        given = request.headers.get("x-covey-signature", "")
-        timestamp = request.headers.get("x-covey-timestamp", "")
-        return is_signed(self._secret, timestamp, request.body, given, self._services.clock.now())
+    def _is_genuine(self, request: Request, given: str) -> bool:
+        headers = request.headers
+        if _has_bearer(request):
+            return is_same(self._secret, headers["authorization"].partition(" ")[2].strip())
+        signed = Signed(
+            Direction.SAID,
+            request.method,
+            request.target,
+            headers.get("x-covey-timestamp", ""),
+            headers.get("idempotency-key", ""),
+            headers.get("content-type", ""),
+            request.body,
+        )
+        return is_signed(self._secret, signed, given, self._services.clock.now())
 
     def _said(self, request: Request) -> Said:
         path = request.path.removeprefix("/")
@@ -140,6 +166,18 @@ class Ear:
             None if reply_to is None else parse_message_id(reply_to),
             key,
         )
+
+
+def _has_bearer(request: Request) -> bool:
+    return request.headers.get("authorization", "").partition(" ")[0].lower() == "bearer"
+
+
+async def _turn_away(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    """Tell a client that there is no room. Closed with something unread, the connection would be reset first."""
+    with suppress(TimeoutError):
+        async with asyncio.timeout(LINGER_S):
+            await reader.read(MAX_HEAD)
+    writer.write(NO_ROOM.response())
 
 
 async def _send(said: bytes, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -175,4 +213,4 @@ def _status(error: CoveyError) -> HTTPStatus:
 
 
 def _refusal(status: HTTPStatus, code: str, message: str) -> bytes:
-    return answer(status, {"error": {"code": code, "message": message}})
+    return json_answer(status, {"error": {"code": code, "message": message}})

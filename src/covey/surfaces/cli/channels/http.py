@@ -1,12 +1,9 @@
 """HTTP as far as hearing people needs it: one small request a connection, read within limits."""
 
 import asyncio
-import json
 from collections.abc import Mapping
 from http import HTTPStatus
 from typing import Final, NamedTuple
-
-from covey.core.json import Json
 
 MAX_HEAD: Final = 16 * 1024
 MAX_BODY: Final = 256 * 1024
@@ -14,11 +11,16 @@ MAX_BODY: Final = 256 * 1024
 
 class Request(NamedTuple):
     method: str
-    path: str
-    """As it was sent, without what comes after a question mark."""
+    target: str
+    """The path as it was sent, with what comes after a question mark."""
     headers: Mapping[str, str]
     """By lower-case names."""
     body: bytes
+
+    @property
+    def path(self) -> str:
+        """The path as it was sent, without what comes after a question mark."""
+        return self.target.partition("?")[0]
 
 
 class Unreadable(Exception):
@@ -49,7 +51,7 @@ async def read_request(reader: asyncio.StreamReader) -> Request | None:
         if not colon or not name or name != name.strip() or name.lower() in headers:
             raise Unreadable(HTTPStatus.BAD_REQUEST, "a header is malformed, or there twice")
         headers[name.lower()] = value.strip()
-    return Request(words[0], words[1].partition("?")[0], headers, await _read_body(reader, headers))
+    return Request(words[0], words[1], headers, await _read_body(reader, headers))
 
 
 async def _read_body(reader: asyncio.StreamReader, headers: Mapping[str, str]) -> bytes:
@@ -64,13 +66,3 @@ async def _read_body(reader: asyncio.StreamReader, headers: Mapping[str, str]) -
         return await reader.readexactly(int(length))
     except asyncio.IncompleteReadError:
         raise Unreadable(HTTPStatus.BAD_REQUEST, "it is shorter than it says") from None
-
-
-def answer(status: HTTPStatus, document: Mapping[str, Json]) -> bytes:
-    """Return an answer of JSON, after which the connection ends."""
-    body = json.dumps(document).encode()
-    head = (
-        f"HTTP/1.1 {status.value} {status.phrase}\r\n"
-        f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\nConnection: close\r\n\r\n"
-    )
-    return head.encode() + body

@@ -102,7 +102,7 @@ class Show:
         """Let a person ask the guide through a channel, and carry back what is posted there."""
         services = self._space.services
         channel = AgentName(CHAT)
-        owner = services.identities.claim(AgentName("user"))
+        owner = services.identities.claim(AgentName("owner"))
         await services.channels.add(console(channel), owner)
         await services.channels.bind(channel, CONVERSATION, parse_address(GUIDE), owner)
         await self._stage.rest()

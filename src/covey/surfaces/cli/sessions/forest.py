@@ -61,10 +61,10 @@ async def _task(services: Services, run: Run) -> str:
     if run.description:
         return run.description
     try:
-        task = (await services.mail.message(run.request)).metadata.get("task")
+        marks = (await services.mail.message(run.request)).marks
     except NotFound:  # it was not asked yet, or its thread was pruned
         return ""
-    return task if isinstance(task, str) else ""
+    return (marks.brief if marks is not None else None) or ""
 
 
 def _with(agent: AgentName, trees: Sequence[Branch[Node]]) -> Sequence[Branch[Node]]:

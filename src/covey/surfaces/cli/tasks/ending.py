@@ -12,6 +12,7 @@ from covey.surfaces.cli.call import Call
 from covey.surfaces.cli.documents import message_document
 from covey.surfaces.cli.exits import DONE, FAILED, REJECTED, UNAVAILABLE
 from covey.surfaces.cli.headline import extras
+from covey.surfaces.cli.letters import one_line
 from covey.surfaces.cli.tasks.document import task_document
 from covey.surfaces.cli.tasks.naming import name_of, number_of
 from covey.surfaces.cli.tasks.story import said
@@ -51,7 +52,7 @@ def show_ending(call: Call, view: TaskView, lead: str) -> None:
     result = call.run(said(call.services, task.result))
     if task.state is not TaskState.COMPLETED:
         word = "was rejected" if task.state is TaskState.REJECTED else "has failed"
-        output.note(f"Task {name} {word}: {task.reason or 'no reason was given'}.")
+        output.note(f"Task {name} {word}: {one_line(task.reason or 'no reason was given')}.")
         output.note(f"More of it: {shlex.join(again(call, ['task', name]))}")
     elif result is not None and result.text:
         output.text(result.text)

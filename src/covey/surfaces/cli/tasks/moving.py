@@ -2,6 +2,7 @@
 
 from covey.core.task import Task
 from covey.surfaces.cli.call import Call
+from covey.surfaces.cli.letters import one_line
 from covey.surfaces.cli.tasks.document import task_document
 from covey.surfaces.cli.tasks.naming import name_of, number_of
 
@@ -13,5 +14,5 @@ def show_move(call: Call, task: Task, said: str = "") -> None:
         call.output.json(task_document(view, call.run(number_of(call.services, task))))
         return
     name = call.run(name_of(call.services, task))
-    reason = f": {task.reason}" if task.reason else ""
+    reason = f": {one_line(task.reason)}" if task.reason else ""
     call.output.text(f"{name}: {said}" if said else f"{name} is {task.state}{reason}.")

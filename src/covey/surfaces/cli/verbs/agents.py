@@ -63,7 +63,7 @@ def _held_up(call: Call) -> Iterator[str]:
         whole = call.run(call.services.pauses.all()).get(WHOLE)
         if whole is not None:
             yield f"The space is {told_pause(whole)}. `covey resume` lets it go on."
-        stopped = call.run(call.services.storms.stopped())
+        stopped = (*call.run(call.services.storms.stopped()), *call.run(call.services.storms.exchanges()))
         if stopped:
             yield f"{counted(len(stopped), 'exchange')} stopped: `covey storms` shows why."
 

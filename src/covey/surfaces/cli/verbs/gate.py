@@ -3,7 +3,7 @@
 from argparse import ArgumentParser
 
 from covey.core.gate import Verdict
-from covey.core.names import parse_scope
+from covey.core.names import known_scope
 from covey.surfaces.cli.call import Call
 from covey.surfaces.cli.debts import show_debts
 from covey.surfaces.cli.exits import DONE
@@ -27,7 +27,7 @@ def arguments(parser: ArgumentParser) -> None:
 
 
 def run(call: Call) -> int:
-    scope = parse_scope(call.options.scope)
+    scope = known_scope(call.options.scope)
     why = reason(call.options)
     verdict, swept = call.run(call.services.dialogue.gate(scope)), None
     if why is None:

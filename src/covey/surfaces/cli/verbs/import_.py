@@ -5,12 +5,13 @@ import sys
 import tempfile
 from argparse import ArgumentParser
 from collections.abc import AsyncIterator, Generator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO, cast
 
 from covey.core.errors import Invalid
 from covey.core.export_lines import MAX_LINE_BYTES
+from covey.core.export_reader import ExportReader
 from covey.surfaces.cli.call import Call
 from covey.surfaces.cli.progress import Progress
 from covey.surfaces.cli.user import actor_or_user
@@ -59,7 +60,21 @@ def _opened(name: str) -> Generator[BinaryIO]:
             file = sys.stdin.buffer if name == "-" else stack.enter_context(Path(name).open("rb"))
             if not file.seekable():
                 pipe, file = file, cast(BinaryIO, stack.enter_context(tempfile.TemporaryFile()))
-                shutil.copyfileobj(pipe, file)
+                _keep(pipe, file)
         except OSError as error:
             raise Invalid("file", name, f"it can't be read: {(error.strerror or str(error)).lower()}") from None
         yield cast(BinaryIO, file)
+
+
+def _keep(pipe: BinaryIO, file: BinaryIO) -> None:
+    """Copy an export from a pipe; what is none is refused before more of it than the first line is kept."""
+    first = pipe.readline(MAX_LINE_BYTES)
+    ExportReader().take(first)
+    try:
+        file.write(first)
+        shutil.copyfileobj(pipe, file)
+        file.flush()
+    except OSError:
+        with suppress(OSError):  # it would try once more to write what has no room
+            file.close()
+        raise

@@ -4,7 +4,7 @@ from argparse import ArgumentParser
 
 from covey.core.delivery import WAITING, DeliveryState
 from covey.core.message import Kind
-from covey.core.names import parse_scope
+from covey.core.names import known_scope
 from covey.services.looking import InboxFilter
 from covey.surfaces.cli.call import Call
 from covey.surfaces.cli.counts import positive
@@ -37,7 +37,7 @@ def run(call: Call) -> int:
     options = call.options
     now = call.services.clock.now()
     wanted = InboxFilter(
-        scope=parse_scope(options.scope) if options.scope else None,
+        scope=known_scope(options.scope) if options.scope else None,
         kind=Kind(options.kind) if options.kind else None,
         since=parse_when(options.since, now) if options.since else None,
         until=parse_when(options.until, now) if options.until else None,

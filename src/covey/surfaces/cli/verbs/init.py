@@ -31,6 +31,7 @@ def run(call: Call) -> int:
     if call.options.store is None:
         place = os.path.join(os.getcwd(), STORE_FOLDER, STORE_FILE)  # noqa: PTH109, PTH118 - as in wiring
         call.open(StoreUrl(Engine.SQLITE, place, {}))
+    call.is_first = False  # the line below says so
     position = call.run(Services(call.ports).history.last())  # a space that is made now has no tokens to ask for
     if call.output.as_json:
         call.output.json({"store": str(call.url), "events": position})

@@ -51,7 +51,9 @@ def arguments(parser: ArgumentParser) -> None:
     card.add_argument("--inbox-overflow", choices=list(Overflow), help="what gives way when it is full")
     card.add_argument("--command", metavar="COMMAND", help="what starts a child of it: 'claude -p {prompt}'")
     card.add_argument("--max-depth", type=int, metavar="N", help="how deep its sessions may start children")
-    card.add_argument("--max-children", type=int, metavar="N", help="how many each of them may have at once")
+    card.add_argument(
+        "--max-children", type=int, metavar="N", help="how many it may have at once, over all its sessions"
+    )
     card.add_argument("--allow-spawn", metavar="AGENT", action="append", help="of which others; *, or several")
 
 

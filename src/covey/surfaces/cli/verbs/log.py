@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from covey.core.event import Action, Event
 from covey.core.ids import parse_message_id
-from covey.core.names import parse_agent_name, parse_scope
+from covey.core.names import known_scope, parse_agent_name
 from covey.ports.journal import EventFilter
 from covey.surfaces.cli.call import Call
 from covey.surfaces.cli.counts import positive
@@ -43,7 +43,7 @@ def run(call: Call) -> int:
     wanted = EventFilter(
         message_id=parse_message_id(options.message) if options.message else None,
         agent=parse_agent_name(options.about) if options.about else None,
-        scope=parse_scope(options.scope) if options.scope else None,
+        scope=known_scope(options.scope) if options.scope else None,
         action=Action(options.action) if options.action else None,
     )
     _check_name(call, wanted)

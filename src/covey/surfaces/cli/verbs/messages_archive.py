@@ -4,8 +4,9 @@ from argparse import ArgumentParser
 
 from covey.core.errors import Invalid
 from covey.core.identity import Identity
-from covey.core.ids import MessageId, parse_message_id
+from covey.core.ids import MessageId
 from covey.surfaces.cli.call import Call
+from covey.surfaces.cli.references import add_message, message_given
 
 DESCRIPTION = """\
 Archive a message for its recipient; write {"archived": ID}. A request that expects a reply must have been answered.
@@ -13,11 +14,11 @@ Where nobody says who acts, it is the recipient."""
 
 
 def arguments(parser: ArgumentParser) -> None:
-    parser.add_argument("id", metavar="ID", help="the message to put away")
+    add_message(parser, "the message to put away")
 
 
 def run(call: Call) -> int:
-    message_id = parse_message_id(call.options.id)
+    message_id = message_given(call.options)
     actor = _actor(call, message_id)
     call.run(call.services.dialogue.archive(message_id, actor, call.on_behalf(actor)))
     call.output.json({"archived": message_id})

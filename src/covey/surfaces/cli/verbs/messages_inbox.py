@@ -4,8 +4,9 @@ from argparse import ArgumentParser
 
 from covey.core.delivery import DeliveryState
 from covey.core.dialogue_document import dialogue_document
+from covey.core.errors import Invalid
 from covey.core.message import Kind
-from covey.core.names import parse_agent_name, parse_scope
+from covey.core.names import known_scope, parse_agent_name
 from covey.services.looking import InboxFilter
 from covey.surfaces.cli.call import Call
 from covey.surfaces.cli.when import parse_when
@@ -22,16 +23,18 @@ ANY_STATE = frozenset(DeliveryState)
 
 
 def arguments(parser: ArgumentParser) -> None:
-    parser.add_argument("--agent", metavar="NAME", required=True, help="whose inbox")
-    parser.add_argument("--task", help="only messages of this task")
+    parser.add_argument("--agent", metavar="NAME", help="whose inbox")
+    parser.add_argument("--task", "--phase", dest="task", help="only messages of this task")
     parser.add_argument("--kind", choices=[str(kind) for kind in Kind], help="only messages of this kind")
     parser.add_argument("--since", metavar="TIME", help="only newer ones: 10m, 2h, 3d or an ISO time with a zone")
 
 
 def run(call: Call) -> int:
     options = call.options
+    if options.agent is None:
+        raise Invalid("agent", None, "messages-inbox needs --agent")
     wanted = InboxFilter(
-        scope=parse_scope(options.task) if options.task else None,
+        scope=known_scope(options.task) if options.task else None,
         kind=Kind(options.kind) if options.kind else None,
         since=parse_when(options.since, call.services.clock.now()) if options.since else None,
         states=ANY_STATE,

@@ -5,11 +5,11 @@ from argparse import ArgumentParser
 from covey.core.address import Address, AddressKind
 from covey.core.dialogue_document import dialogue_document
 from covey.core.draft import Draft
-from covey.core.errors import MessageTooLarge
+from covey.core.errors import Invalid, MessageTooLarge
 from covey.core.ids import parse_message_id
 from covey.core.limits import MAX_DIALOGUE_BODY_BYTES
 from covey.core.message import Kind
-from covey.core.names import parse_agent_name, parse_scope, parse_subject
+from covey.core.names import known_scope, known_subject, parse_agent_name, parse_subject
 from covey.core.parts import TextPart
 from covey.core.receipt import Receipt
 from covey.services.recipients import SendPolicy, WhenUnknown
@@ -28,34 +28,43 @@ examples:
   covey messages-send --from np-executor --to np-critic --phase T-1 --round 2 \\
     --kind response --subject style --body "yes" --in-reply-to ID"""
 
+NEEDED = ("to", "kind", "subject", "phase")
 KINDS = (Kind.REQUEST, Kind.RESPONSE, Kind.NOTIFY)
 
 
 def arguments(parser: ArgumentParser) -> None:
-    parser.add_argument("--from", dest="sender", metavar="AGENT", required=True, help="who says it; only claimed")
-    parser.add_argument("--to", metavar="AGENT", required=True, help="whom it is for")
-    parser.add_argument("--phase", metavar="TASK", required=True, help="the task that it is about")
+    parser.add_argument("--from", dest="sender", metavar="AGENT", help="who says it; only claimed")
+    parser.add_argument("--to", metavar="AGENT", help="whom it is for")
+    parser.add_argument("--phase", "--task", dest="phase", metavar="TASK", help="the task that it is about")
     parser.add_argument("--round", type=int, metavar="N", help="the round of the task")
-    parser.add_argument("--kind", required=True, choices=[str(kind) for kind in KINDS])
-    parser.add_argument("--subject", required=True, help="a topic in kebab-case")
-    parser.add_argument("--body", metavar="TEXT", required=True, help="what to say; - reads stdin")
+    parser.add_argument("--kind", choices=[str(kind) for kind in KINDS])
+    parser.add_argument("--subject", help="a topic in kebab-case; an answer may have the one of its request")
+    body = parser.add_mutually_exclusive_group()
+    body.add_argument("--body", metavar="TEXT", help="what to say; - reads stdin")
+    body.add_argument("--body-file", metavar="PATH", help="a file under this folder with what to say")
     parser.add_argument("--expects-reply", action="store_true", help="a request that must be answered and archived")
     parser.add_argument("--in-reply-to", metavar="ID", help="the message that it answers")
 
 
 def run(call: Call) -> int:
     options = call.options
-    body = read_text(options.body, call.output)
+    for name, value in {"from": options.sender, **{name: getattr(options, name) for name in NEEDED}}.items():
+        if value is None:
+            raise Invalid(name, None, f"messages-send needs --{name}")
+    answers = options.in_reply_to or None
+    if options.kind == Kind.RESPONSE and answers is None:
+        raise Invalid("in-reply-to", None, "a response names the message that it answers")
+    body = _body(call)
     if (size := len(body.encode(errors="surrogatepass"))) > MAX_DIALOGUE_BODY_BYTES:
         raise MessageTooLarge(size, MAX_DIALOGUE_BODY_BYTES)
     draft = Draft(
         kind=Kind(options.kind),
         to=(Address(AddressKind.AGENT, parse_agent_name(options.to)),),
         parts=(TextPart(body),),
-        subject=parse_subject(options.subject),
-        scope=parse_scope(options.phase),
+        subject=known_subject(options.subject) if answers else parse_subject(options.subject),
+        scope=known_scope(options.phase),
         round=options.round,
-        in_reply_to=parse_message_id(options.in_reply_to) if options.in_reply_to else None,
+        in_reply_to=parse_message_id(answers) if answers else None,
         expects_reply=options.expects_reply,
     )
     policy = SendPolicy(when_unknown=WhenUnknown.REGISTER)
@@ -63,11 +72,27 @@ def run(call: Call) -> int:
     return _show(call, receipt)
 
 
+def _body(call: Call) -> str:
+    """Return what to say: the text, what stands on stdin, or what a file holds."""
+    options = call.options
+    if options.body_file is not None:
+        content = call.run(call.ports.files.load(options.body_file)).content
+        try:
+            return content.decode()
+        except UnicodeDecodeError:
+            raise Invalid("file", options.body_file, "it is not UTF-8") from None
+    if options.body is None:
+        raise Invalid("body", None, "messages-send needs --body or --body-file")
+    return read_text(options.body, call.output)
+
+
 def _show(call: Call, receipt: Receipt) -> int:
     message = dialogue_document(call.run(call.services.mail.message(receipt.message_id)))
     deliveries = [delivery_document(delivery) for delivery in receipt.deliveries]
     if receipt.delivered:
-        call.output.json({**message, "deliveries": deliveries})
+        shared = call.ports.shared_archive
+        path = None if shared is None else shared.path_of(receipt.message_id)
+        call.output.json({**message, "path": path, "deliveries": deliveries})
         return DONE
     code, _, reason = (receipt.deliveries[0].reason or "").partition(": ")
     call.output.json({"error": {"code": code, "message": reason, "details": {"id": receipt.message_id}}})

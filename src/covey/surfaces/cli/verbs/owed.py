@@ -2,7 +2,7 @@
 
 from argparse import ArgumentParser
 
-from covey.core.names import parse_scope
+from covey.core.names import known_scope
 from covey.surfaces.cli.approvals import wanted_approval
 from covey.surfaces.cli.call import Call
 from covey.surfaces.cli.debts import show_debts
@@ -29,7 +29,7 @@ def arguments(parser: ArgumentParser) -> None:
 def run(call: Call) -> int:
     options = call.options
     dialogue = call.services.dialogue
-    scope = parse_scope(options.scope) if options.scope else None
+    scope = known_scope(options.scope) if options.scope else None
     if scope is not None and options.name is None and not options.to_agent:
         tickets = call.run(dialogue.gate(scope)).owed
         nothing = f"Nothing is owed in {scope}."

@@ -6,7 +6,7 @@ from functools import partial
 from covey.core.counted import counted
 from covey.core.errors import Invalid
 from covey.core.json import Json
-from covey.core.names import parse_scope
+from covey.core.names import known_scope
 from covey.core.times import format_instant
 from covey.services.prune import Outcome
 from covey.services.prune_survey import Survey, Wanted, Why
@@ -47,7 +47,7 @@ def run(call: Call) -> int:
     options = call.options
     wanted = Wanted(
         before=call.services.clock.now() - parse_span(options.older_than),
-        scope=parse_scope(options.scope) if options.scope else None,
+        scope=known_scope(options.scope) if options.scope else None,
         is_unscoped=options.unscoped,
     )
     prune = call.services.prune(*caretaking(call.url))

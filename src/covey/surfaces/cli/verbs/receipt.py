@@ -3,6 +3,8 @@
 from argparse import ArgumentParser
 from collections.abc import Sequence
 
+from covey.core.delivery import Delivery
+from covey.core.details import extents, texts
 from covey.core.event import Action, Event
 from covey.services.history import Ledger
 from covey.surfaces.cli.call import Call
@@ -11,7 +13,7 @@ from covey.surfaces.cli.documents import delivery_document, message_document
 from covey.surfaces.cli.events import day_and_time, event_document
 from covey.surfaces.cli.exits import DONE
 from covey.surfaces.cli.headline import headline
-from covey.surfaces.cli.receipts import place_of
+from covey.surfaces.cli.receipts import evidence_of, place_of
 from covey.surfaces.cli.references import HELP, message_of
 from covey.surfaces.cli.telling import Teller, Told
 from covey.surfaces.cli.ticket_document import ticket_document
@@ -55,7 +57,7 @@ def _show(call: Call, ledger: Ledger) -> None:
     call.output.table(
         ("agent", "state", "evidence", "for", "where, why"),
         [
-            (d.agent or "?", str(d.state), str(d.grade or ""), age(d.updated_at, now), place_of(d))
+            (d.agent or "?", str(d.state), evidence_of(d), age(d.updated_at, now), place_of(d))
             for d in ledger.deliveries
         ],
         "Nobody was here to get it.",
@@ -69,16 +71,25 @@ def _show(call: Call, ledger: Ledger) -> None:
         [
             (day_and_time(event.at), str(event.actor), told.word, told.text)
             for event in ledger.events
-            for told in _told(call, event)
+            for told in _told(call, event, ledger.deliveries)
         ],
         "The journal does not know it.",
     )
 
 
-def _told(call: Call, event: Event) -> Sequence[Told]:
+def _told(call: Call, event: Event, copies: Sequence[Delivery]) -> Sequence[Told]:
     """Return what an event did to the message, in words."""
     if event.action is Action.EVIDENCE:
-        return (Told("evidence", f"{event.details['grade']}: {event.details['basis']}"),)
+        return (Told("evidence", f"{event.details['grade']}: {event.details['basis']}{_part(event, copies)}"),)
     if event.action is Action.OFFER_MADE:
-        return (Told("offered", f"{event.agent}, for {event.details['turn']}"),)
+        return (Told("offered", f"{event.agent}, for {event.details['turn']}{_part(event, copies)}"),)
     return call.run(Teller(call.services).tell(event))
+
+
+def _part(event: Event, copies: Sequence[Delivery]) -> str:
+    """Say which part of the message an offer or evidence is about; nothing where it is all of it."""
+    ids = {copy.id for copy in copies}
+    shown = texts(event.details, "deliveries")
+    found = zip(shown, extents(event.details, len(shown)), strict=True)
+    cut = [str(part) for item, part in found if item in ids and part is not None and not part.is_whole]
+    return f": {cut[0]}" if cut else ""

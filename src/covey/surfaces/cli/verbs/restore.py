@@ -41,6 +41,7 @@ def run(call: Call) -> int:
         tell = partial(progress.at, "restoring")
         done = call.run(restore(call.url).restore(options.file, actor, replace=options.replace, tell=tell))
     contents = done.contents
+    call.is_first = False  # the line below says so
     if call.output.as_json:
         call.output.json(
             {

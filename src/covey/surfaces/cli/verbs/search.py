@@ -3,7 +3,7 @@
 from argparse import ArgumentParser
 
 from covey.core.message import Kind
-from covey.core.names import parse_agent_name, parse_scope
+from covey.core.names import known_scope, parse_agent_name
 from covey.ports.ledger import MessageFilter
 from covey.surfaces.cli.call import Call
 from covey.surfaces.cli.counts import positive
@@ -35,7 +35,7 @@ def run(call: Call) -> int:
     options = call.options
     now = call.services.clock.now()
     wanted = MessageFilter(
-        scope=parse_scope(options.scope) if options.scope else None,
+        scope=known_scope(options.scope) if options.scope else None,
         kind=Kind(options.kind) if options.kind else None,
         sender=parse_agent_name(options.sender) if options.sender else None,
         since=parse_when(options.since, now) if options.since else None,

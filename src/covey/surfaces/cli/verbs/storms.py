@@ -5,24 +5,27 @@ from argparse import ArgumentParser
 from covey.core.errors import Invalid
 from covey.core.ids import MessageId
 from covey.core.negotiation import ROUNDS
+from covey.core.stop import Stop
 from covey.core.storm import Limit, Limits, encode_limits
 from covey.surfaces.cli.call import Call
 from covey.surfaces.cli.counts import positive
 from covey.surfaces.cli.exits import DONE
 from covey.surfaces.cli.references import HELP, message_of
-from covey.surfaces.cli.storms import show_tree, tree_document
+from covey.surfaces.cli.storms import show_stop, show_tree, stop_document, tree_document
 from covey.surfaces.cli.user import actor_or_user
 
 DESCRIPTION = """\
 Show what was stopped, and what is near its limits. A message and all that it led to are one causal tree, which has a
 budget: of messages, depth, hours and spawned children. Two agents that trade messages in which nothing new is said are
-stopped after a few rounds. Answers that are owed, results of tasks and what people say always get through. The
-operator, by a token, lets a tree go on and changes the limits of the space; a person who writes in a tree lets it go
-on, too.
+stopped after a few rounds. Agents that keep each other going without a rest, whether they answer each other or not, are
+stopped for an hour. A task's progress that is told too often has to keep a distance. Answers that are owed, results of
+tasks and what people say always get through. The operator, by a token, lets what was stopped go on and changes the
+limits of the space; a person who writes to one of the agents, or in the tree, lets it go on, too.
 
   list               what is stopped or near a limit (default); --all: all
                      that grew lately
-  lift MESSAGE       let its tree go on: all is counted anew
+  lift MESSAGE       let the exchange that was stopped after it go on, or the
+                     progress of this task, or its tree: counted anew
   limits             show the limits, and how many rounds two sessions may
                      negotiate; with options, change them"""
 EXAMPLES = """\
@@ -38,6 +41,8 @@ _WHAT = {
     Limit.DEPTH: "messages of which each led to the next",
     Limit.HOURS: "hours that it goes on without a rest of one",
     Limit.CHILDREN: "sessions that were spawned in it",
+    Limit.EXCHANGE: "messages that agents exchange without a rest of an hour",
+    Limit.PROGRESS: "updates of a task within 5 seconds of the last one",
 }
 
 ROUNDS_LIMIT = "rounds"
@@ -72,17 +77,24 @@ def run(call: Call) -> int:
 def _list(call: Call) -> int:
     storms = call.services.storms
     limits = call.run(storms.limits())
-    views = call.run(storms.look(is_all=call.options.all, limit=call.options.limit or 100))
+    most = call.options.limit or 100
+    stops = call.run(storms.exchanges())[:most]
+    views = call.run(storms.look(is_all=call.options.all, limit=most))
     if call.output.as_json:
         now = call.services.clock.now()
-        call.output.json({"limits": encode_limits(limits), "trees": [tree_document(v, limits, now) for v in views]})
+        trees = [tree_document(view, limits, now) for view in views]
+        exchanges = [stop_document(stop) for stop in stops]
+        call.output.json({"limits": encode_limits(limits), "trees": trees, "exchanges": exchanges})
         return DONE
-    if not views:
+    if not views and not stops:
         call.output.text("No tree grew lately." if call.options.all else "Nothing was stopped, or is near a limit.")
-    for n, view in enumerate(views):
+    for n, found in enumerate([*stops, *views]):
         if n:
             call.output.text()
-        show_tree(call, view, limits)
+        if isinstance(found, Stop):
+            show_stop(call, found)
+        else:
+            show_tree(call, found, limits)
     return DONE
 
 
@@ -90,12 +102,16 @@ def _lift(call: Call) -> int:
     if call.options.message is None:
         raise Invalid("message", None, "covey storms lift MESSAGE")
     actor = actor_or_user(call)
-    root: MessageId = message_of(call, call.options.message)
-    tree = call.run(call.services.storms.lift(root, actor))
+    message: MessageId = message_of(call, call.options.message)
+    lifted = call.run(call.services.storms.lift(message, actor))
+    is_stop = isinstance(lifted, Stop)
     if call.output.as_json:
-        call.output.json({"tree": tree.root, "lifted": True})
+        call.output.json({"stop": lifted.id, "lifted": True} if is_stop else {"tree": lifted.root, "lifted": True})
+    elif is_stop:
+        what = f"progress of task {lifted.id}" if lifted.is_task else f"exchange of {' and '.join(lifted.agents)}"
+        call.output.text(f"The {what} goes on: all is counted from now.")
     else:
-        call.output.text(f"The tree of {tree.root} goes on: all is counted from now.")
+        call.output.text(f"The tree of {lifted.root} goes on: all is counted from now.")
     return DONE
 
 

@@ -2,7 +2,7 @@
 
 from argparse import ArgumentParser
 
-from covey.core.names import parse_scope
+from covey.core.names import known_scope
 from covey.surfaces.cli.call import Call
 from covey.surfaces.cli.exits import DONE
 from covey.surfaces.cli.forcing import add_forcing, reason
@@ -23,7 +23,7 @@ def arguments(parser: ArgumentParser) -> None:
 
 
 def run(call: Call) -> int:
-    scope = parse_scope(call.options.scope)
+    scope = known_scope(call.options.scope)
     swept = call.run(call.services.dialogue.sweep(scope, call.actor(), reason(call.options)))
     over = swept.verdict.owed
     if call.output.as_json:

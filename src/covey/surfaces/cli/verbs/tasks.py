@@ -2,7 +2,7 @@
 
 from argparse import ArgumentParser
 
-from covey.core.names import AgentName, parse_agent_name, parse_scope
+from covey.core.names import AgentName, known_scope, parse_agent_name
 from covey.ports.tasks import TaskFilter
 from covey.surfaces.cli.call import Call
 from covey.surfaces.cli.counts import positive
@@ -42,7 +42,7 @@ def run(call: Call) -> int:
     wanted = TaskFilter(
         agent=_agent(call, options.agent),
         delegator=parse_agent_name(options.delegator) if options.delegator else None,
-        scope=parse_scope(options.scope) if options.scope else None,
+        scope=known_scope(options.scope) if options.scope else None,
         is_finished=None if options.all else False,
     )
     if options.watch:

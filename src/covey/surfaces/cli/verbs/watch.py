@@ -20,7 +20,10 @@ from covey.surfaces.cli.when import parse_span
 
 DESCRIPTION = """\
 Watch a space, or one agent in it, as things happen: who sends what to whom, how far it gets, who joins and leaves.
-For an agent: what it gets, what it does, and what becomes of what it sent. Ctrl-C ends it."""
+For an agent: what it gets, what it does, and what becomes of what it sent. Ctrl-C ends it.
+
+Watching changes nothing. That mail has expired or a process has died shows when a program that is active in the space
+writes it down."""
 EXAMPLES = """\
 examples:
   covey watch

@@ -4,12 +4,11 @@ import asyncio
 from argparse import ArgumentParser
 from datetime import timedelta
 from pathlib import Path
-from typing import Final
 
 from covey.core.errors import Invalid
 from covey.core.limits import TASK_ATTEMPTS
 from covey.core.names import parse_agent_name
-from covey.core.store_url import Engine, StoreUrl
+from covey.core.store_url import WORK_FOLDER, Engine, StoreUrl
 from covey.surfaces.cli.call import Call
 from covey.surfaces.cli.cards import card_with
 from covey.surfaces.cli.counts import positive
@@ -20,8 +19,6 @@ from covey.surfaces.cli.when import parse_span
 from covey.surfaces.work.command import check_program, parse_command
 from covey.surfaces.work.duty import Duty, keep_on_duty
 from covey.wiring import everywhere, home
-
-WORK_FOLDER: Final = "work"
 
 DESCRIPTION = """\
 Keep an agent on duty: take its tasks as they come, run a program for each, and hand in what it prints. No shell is
@@ -90,6 +87,7 @@ def run(call: Call) -> int:
             call, agent, quota=options.quota, description=options.description, capabilities=options.capability
         ),
     )
+    call.tell_of_new_space(comes_now=True)
     return DONE if asyncio.run(_work(url, duty, Shown(call.output, duty.concurrency))) else INTERRUPTED
 
 

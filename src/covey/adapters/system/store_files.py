@@ -1,0 +1,87 @@
+"""The files of a space's store, which are never read as attachments.
+
+They hold the mail of all agents. And a process that closes a file releases all POSIX locks that it has on it, also
+those of SQLite and of liveness: such a file must not even be opened.
+"""
+
+import os
+from collections.abc import Iterator
+from typing import Final
+
+from covey.core.store_url import (
+    BLOBS_FOLDER,
+    LIVE_FOLDER,
+    RUNS_FOLDER,
+    STORE_FOLDER,
+    WORK_FOLDER,
+)
+
+_WORKPLACES: Final = (RUNS_FOLDER, WORK_FOLDER)
+_FOLDERS: Final = (BLOBS_FOLDER, LIVE_FOLDER, *_WORKPLACES)
+
+
+class StoreFiles:
+    """The store of one space, by its ledger, and every folder that has the name of a store's folder."""
+
+    def __init__(self, ledger: str | None = None) -> None:
+        self._ledger = None if ledger is None else os.path.realpath(ledger)
+
+    def has(self, path: str) -> bool:
+        """Tell whether a real path is in a store."""
+        if any(part.casefold() == STORE_FOLDER for part in path.split("/")):
+            return True
+        if self._ledger is None:
+            return False
+        folder = os.path.dirname(self._ledger)
+        return path.startswith(self._ledger) or any(_is_in(path, f"{folder}/{name}") for name in _FOLDERS)
+
+    def is_workplace(self, path: str) -> bool:
+        """Tell whether a real path is in the folder of one run: its program works there, and nothing of the store is in
+        it."""
+        parts = path.split("/")
+        return any(
+            part in _WORKPLACES and self._is_store_folder("/".join(parts[:at])) for at, part in enumerate(parts[:-1])
+        )
+
+    def is_link_into(self, status: os.stat_result) -> bool:
+        """Tell whether a file is one of the store's under another name."""
+        if status.st_nlink < 2 or self._ledger is None:
+            return False
+        return any(entry.inode() == status.st_ino and _is_same(entry, status) for entry in self._files())
+
+    def _is_store_folder(self, path: str) -> bool:
+        is_own = self._ledger is not None and path == os.path.dirname(self._ledger)
+        return is_own or os.path.basename(path).casefold() == STORE_FOLDER
+
+    def _files(self) -> Iterator["os.DirEntry[str]"]:
+        assert self._ledger is not None
+        for entry in _entries(os.path.dirname(self._ledger)):
+            if self.has(entry.path):
+                yield from _walk(entry)
+
+
+def _walk(entry: "os.DirEntry[str]") -> Iterator["os.DirEntry[str]"]:
+    if not entry.is_dir(follow_symlinks=False):
+        yield entry
+        return
+    for inner in _entries(entry.path):
+        yield from _walk(inner)
+
+
+def _entries(folder: str) -> Iterator["os.DirEntry[str]"]:
+    try:
+        with os.scandir(folder) as entries:
+            yield from entries
+    except OSError:
+        return  # it is gone, or not to be read by us
+
+
+def _is_same(entry: "os.DirEntry[str]", status: os.stat_result) -> bool:
+    try:
+        return os.path.samestat(entry.stat(follow_symlinks=False), status)
+    except OSError:
+        return False
+
+
+def _is_in(path: str, folder: str) -> bool:
+    return path == folder or path.startswith(f"{folder}/")

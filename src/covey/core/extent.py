@@ -1,0 +1,174 @@
+"""Extents: how much of a message one showing shows, and of how much of it there is evidence.
+
+The unit is a character of the body that a model reads: all parts of the message, as `body_of` returns them. What was
+cut is not seen.
+"""
+
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from typing import NamedTuple, cast
+
+from covey.core.errors import Invalid
+from covey.core.evidence import EvidenceGrade, at_least, strongest
+
+
+class Extent(NamedTuple):
+    """The characters of a body from `start` up to `stop`, of `length`."""
+
+    start: int
+    stop: int
+    length: int
+
+    @property
+    def is_whole(self) -> bool:
+        return self.start == 0 and self.stop == self.length
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether it shows nothing of a body that has something to show."""
+        return self.stop <= self.start and self.length > 0
+
+    def __str__(self) -> str:
+        return f"characters {self.start + 1:,}–{self.stop:,} of {self.length:,}"
+
+
+def whole(length: int) -> Extent:
+    """Return the extent of a body that is shown whole."""
+    return Extent(0, length, length)
+
+
+class Span(NamedTuple):
+    """A part of a body with evidence that a model had it in context."""
+
+    start: int
+    stop: int
+    grade: EvidenceGrade
+
+
+class Seen(NamedTuple):
+    """How much of a delivery one session was shown."""
+
+    length: int
+    """The characters of the whole body."""
+    named: tuple[int, int]
+    """The part that every offer showed: a model that names the message had at least this part in context."""
+    spans: tuple[Span, ...] = ()
+    """The parts with evidence, in order; they touch only where their grades differ."""
+
+    @property
+    def shown(self) -> int:
+        """How many characters there is evidence for."""
+        return sum(span.stop - span.start for span in self.spans)
+
+    @property
+    def resumes_at(self) -> int:
+        """Where the first part without evidence begins: the length of the body where there is none."""
+        reached = 0
+        for span in self.spans:
+            if span.start > reached:
+                break
+            reached = span.stop
+        return reached
+
+    @property
+    def grade(self) -> EvidenceGrade | None:
+        """The best grade of which there is evidence for all of it; None where something is missing."""
+        best_first = (EvidenceGrade.WITNESSED, EvidenceGrade.NAMED, EvidenceGrade.INFERRED)
+        return next((grade for grade in best_first if self._is_covered(grade)), None)
+
+    def _is_covered(self, grade: EvidenceGrade) -> bool:
+        good = [span for span in self.spans if at_least(span.grade, grade)]
+        reached = 0
+        for span in good:
+            if span.start > reached:
+                return False
+            reached = span.stop
+        return bool(good) and reached >= self.length
+
+    def __str__(self) -> str:
+        return f"shown {self.shown:,} of {self.length:,} characters"
+
+
+def offered(seen: Seen | None, extent: Extent) -> Seen:
+    """Return the evidence of a delivery after one more offer of it. A body of another length is another body: the
+    evidence for the old one counts no more."""
+    if seen is None or seen.length != extent.length:
+        return Seen(extent.length, (extent.start, extent.stop))
+    start, stop = seen.named
+    return seen._replace(named=(max(start, extent.start), min(stop, extent.stop)))
+
+
+def confirmed(seen: Seen | None, extent: Extent, grade: EvidenceGrade) -> Seen:
+    """Return the evidence of a delivery after one offer was confirmed. Evidence is never taken away."""
+    known = seen if seen is not None and seen.length == extent.length else offered(None, extent)
+    if extent.is_empty:
+        return known
+    spans = tuple(_joined(_with(known.spans, Span(extent.start, extent.stop, grade))))
+    return known._replace(spans=spans)
+
+
+def proven(
+    seen: Seen | None, extent: Extent | None, grade: EvidenceGrade, *, is_there: bool
+) -> tuple[Seen | None, EvidenceGrade | None]:
+    """Return the evidence of a delivery after one offer of it was confirmed, and the grade of the evidence for its
+    whole body: None if a part has no evidence. An extent of None means that the whole body was shown.
+
+    The showing was in the context where the delivery is, or in another one: what that one saw does not help this one.
+    """
+    if is_there and extent is not None:
+        after = confirmed(seen, extent, grade)
+        return after, after.grade
+    return seen, grade if extent is None or extent.is_whole else None
+
+
+def _with(spans: Sequence[Span], new: Span) -> Iterator[Span]:
+    """Return the spans with a new one, by place, none over another: where two lie over each other, the better grade
+    counts."""
+    edges = sorted({edge for span in (*spans, new) for edge in (span.start, span.stop)})
+    if edges == [new.start]:  # an empty body
+        edges *= 2
+    for start, stop in pairwise(edges):
+        over = [span.grade for span in (*spans, new) if span.start <= start and stop <= span.stop]
+        if over:
+            yield Span(start, stop, strongest(over))
+
+
+def _joined(spans: Iterator[Span]) -> Iterator[Span]:
+    """Return the spans, those that touch and have the same grade as one."""
+    last: Span | None = None
+    for span in spans:
+        if last is not None and last.stop == span.start and last.grade is span.grade:
+            last = last._replace(stop=span.stop)
+        else:
+            if last is not None:
+                yield last
+            last = span
+    if last is not None:
+        yield last
+
+
+def parse_extent(value: object) -> Extent:
+    """Return the extent that a list of JSON stands for: start, stop, length."""
+    match value:
+        case [int(start), int(stop), int(length)] if 0 <= start <= stop <= length:
+            return Extent(start, stop, length)
+        case _:
+            raise Invalid("extent", value, "use [start, stop, length]")
+
+
+def parse_seen(value: object) -> Seen:
+    """Return what a list of JSON says was seen: the length, the part that naming proves, the parts with evidence."""
+    match value:
+        case [int(length), [int(start), int(stop)], list()]:
+            spans = cast(list[list[object]], value)[2]
+            return Seen(length, (start, stop), tuple(_parse_span(span, length) for span in spans))
+        case _:
+            raise Invalid("seen", value, "use [length, [start, stop], [[start, stop, grade], …]]")
+
+
+def _parse_span(value: object, length: int) -> Span:
+    match value:
+        case [int(start), int(stop), str(grade)] if 0 <= start <= stop <= length and grade in set(EvidenceGrade):
+            return Span(start, stop, EvidenceGrade(grade))
+        case _:
+            raise Invalid("span", value, "use [start, stop, grade]")

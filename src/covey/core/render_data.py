@@ -1,0 +1,23 @@
+"""Data as a model reads it: every text in it harmless, whoever wrote it."""
+
+from collections.abc import Mapping, Sequence
+from typing import cast
+
+from covey.core.json import Json, JsonObject
+from covey.core.render_escape import still_harmless
+
+
+def harmless_data(value: Json) -> Json:
+    """Return data with every text and every key made harmless. What was made harmless before stays as it is."""
+    if isinstance(value, str):
+        return still_harmless(value)
+    if isinstance(value, Mapping):
+        return harmless_object(value)
+    if isinstance(value, list | tuple):
+        return [harmless_data(item) for item in cast(Sequence[Json], value)]
+    return value
+
+
+def harmless_object(fields: JsonObject) -> dict[str, Json]:
+    """Return the same of an object."""
+    return {still_harmless(name): harmless_data(value) for name, value in fields.items()}

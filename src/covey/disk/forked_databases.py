@@ -1,0 +1,25 @@
+"""SQLite connections in a forked child: they are the parent's, and the child never touches them.
+
+A connection that a child lets go of rolls back in the memory that it shares with its parent, and a transaction of the
+parent that is under way there is damaged. So the child keeps every inherited connection for as long as it lives, even
+while the interpreter ends.
+"""
+
+import sys
+from typing import Any
+
+
+def keep_connections() -> None:
+    """Keep all connections of the process that this one was forked from. For `os.register_at_fork`; calling it again
+    does no harm."""
+    apsw: Any = sys.modules.get("apsw")
+    if apsw is None:
+        return
+    connections: list[object] = apsw.connections()
+    if connections:
+        import ctypes  # here because only the child of a process with an open database needs it
+
+        # One reference more than there are owners: an object that is never freed is never closed. The module too,
+        # because it closes the connections that are left when it is freed.
+        for kept in (apsw, *connections):
+            ctypes.pythonapi.Py_IncRef(ctypes.py_object(kept))

@@ -1,0 +1,30 @@
+"""Quota: how many tasks an agent has, and how many more it has room for. A task whose time is over takes no room."""
+
+from datetime import datetime
+
+from covey.core.names import AgentName
+from covey.core.task import Task, task_at
+from covey.ports.store import Transaction
+
+
+async def taken_places(tx: Transaction, agent: AgentName, quota: int, now: datetime) -> int:
+    """Return how many places of its quota an agent has taken. The tasks themselves are looked at only at the limit."""
+    count = await tx.tasks.places(agent)
+    if count < quota:
+        return count
+    return sum(1 for task in await tx.tasks.held(agent) if not _is_over(task, now))
+
+
+async def waiting_tasks(tx: Transaction, agent: AgentName, enough: int, now: datetime) -> int:
+    """Return how many tasks wait for an agent; at most `enough` are counted."""
+    limit = enough
+    while True:
+        page = await tx.tasks.pending(agent, limit)
+        count = sum(1 for task in page if not _is_over(task, now))
+        if count >= enough or len(page) < limit:
+            return min(count, enough)
+        limit *= 2
+
+
+def _is_over(task: Task, now: datetime) -> bool:
+    return task_at(task, now).is_finished

@@ -1,0 +1,76 @@
+"""Room in an inbox: what gives way where it is full, and the limit that a toolkit gives to its session's inbox."""
+
+from covey.core.capacity import EVICTION_ORDER, Capacity
+from covey.core.delivery import Delivery, Move
+from covey.core.identity import Identity
+from covey.core.ids import InboxId, SessionId, ticket_id
+from covey.core.routing import Refusal, RefusalCode
+from covey.core.ticket import Trouble
+from covey.ports.clock import Clock
+from covey.ports.store import Store, Transaction
+from covey.services.act import Act, shift
+from covey.services.known import own_session
+from covey.services.notices import report_trouble
+from covey.services.task_moves import Desk
+from covey.services.warning import warn
+
+
+class InboxLimits:
+    """Limits of sessions' inboxes, set by what their models use."""
+
+    def __init__(self, store: Store, clock: Clock, desk: Desk) -> None:
+        self._store = store
+        self._clock = clock
+        self._desk = desk
+        self._held: dict[SessionId, Capacity] = {}
+        """The limits that this process has seen to."""
+
+    async def hold(self, actor: Identity, capacity: Capacity) -> None:
+        """Limit the inbox of the actor's session, however it joined. What is over the limit gives way at once. An actor
+        without a session has no inbox of its own, and nothing happens."""
+        if actor.session is None or self._held.get(actor.session) == capacity:
+            return
+        evicted: list[Delivery] = []
+
+        async def operation(tx: Transaction) -> None:
+            evicted.clear()
+            session = await own_session(tx, actor)
+            if session.capacity != capacity:
+                await tx.sessions.put(session._replace(capacity=capacity))
+            act = Act(tx, actor, self._clock.now())
+            await make_room(act, session.inbox, capacity, self._desk, evicted, incoming=0)
+
+        await self._store.commit(operation)
+        self._held[actor.session] = capacity
+        warn_of(evicted)
+
+
+def warn_of(evicted: list[Delivery]) -> None:
+    """Warn of what has given way."""
+    for victim in evicted:
+        warn("message %s was evicted from %s, which was full", victim.message_id, victim.inbox)
+
+
+async def make_room(
+    act: Act, inbox: InboxId, capacity: Capacity, desk: Desk, evicted: list[Delivery], *, incoming: int = 1
+) -> Refusal | None:
+    """Make room in the inbox for what comes in, or say that it is full. What gives way is added to `evicted`."""
+    while await act.tx.inboxes.queued(inbox) + incoming > capacity.limit:
+        victim = None
+        for kinds in EVICTION_ORDER[capacity.overflow]:
+            victim = victim or await act.tx.inboxes.oldest(inbox, kinds)
+        if victim is None:
+            return Refusal(RefusalCode.INBOX_FULL, f"the inbox holds its limit of {capacity.limit}")
+        await _evict(act, victim, capacity, desk)
+        evicted.append(victim)
+    return None
+
+
+async def _evict(act: Act, victim: Delivery, capacity: Capacity, desk: Desk) -> None:
+    await shift(act, victim, Move.EVICT, f"the inbox held its limit of {capacity.limit}")
+    if victim.expects_reply and victim.agent is not None:
+        copies = await act.tx.deliveries.of_message(victim.message_id)
+        if all(copy.is_terminal for copy in copies if copy.agent == victim.agent):
+            ticket = await act.tx.tickets.get(ticket_id(victim.message_id, victim.agent))
+            if ticket is not None:
+                await report_trouble(act, ticket, Trouble.EVICTED, desk.ids, desk.liveness)

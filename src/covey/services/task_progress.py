@@ -1,0 +1,51 @@
+"""Progress of a task that is told too often: updates beyond the limit have to keep a distance.
+
+Each update is a message, and a program can tell thousands in a second. Updates that come soon after the one before are
+counted; beyond the limit of the space only those pass that are not hurried. Finishing the task is never refused.
+"""
+
+from covey.core.errors import ProgressStorm
+from covey.core.event import Action
+from covey.core.flow import Flow, Party, rested
+from covey.core.identity import THE_SPACE
+from covey.core.message import Message
+from covey.core.stop import Stop
+from covey.core.storm import HURRY
+from covey.core.task import Task
+from covey.services.act import Act, journal
+from covey.services.flows import add_stop, stops_at
+from covey.services.storm_notices import tell_stopped
+from covey.services.task_moves import Desk
+from covey.services.weighing import limits_of
+
+
+async def count_progress(act: Act, task: Task, message: Message, desk: Desk) -> ProgressStorm | None:
+    """Count an update of a task, or return why it is not accepted. The first time that is journalled, and the worker,
+    the delegator and the operator are told."""
+    party = Party(task.id)
+    known = await act.tx.flows.get(party, party)
+    if known is None or rested(known, act.now):
+        known = Flow(party, party, act.now)
+        is_hurried = False
+    else:
+        is_hurried = act.now - known.at < HURRY
+    if is_hurried and known.exchanged >= (await limits_of(act.tx)).progress:
+        return await _stop(act, task, message, known.exchanged, desk)
+    await act.tx.flows.put(known._replace(at=act.now, exchanged=known.exchanged + is_hurried))
+    return None
+
+
+async def forget_progress(act: Act, task: Task) -> None:
+    """Forget how often the progress of a task was told, now that it is finished."""
+    await act.tx.flows.remove(Party(task.id))
+
+
+async def _stop(act: Act, task: Task, message: Message, count: int, desk: Desk) -> ProgressStorm:
+    error = ProgressStorm(task.id, task.agent, count, HURRY.total_seconds())
+    if not any(stop.id == task.id and stop.is_task for stop in await stops_at(act.tx, act.now)):
+        await add_stop(act, Stop(task.id, (task.agent,), frozenset(), count, act.now))
+        by_space = act._replace(actor=THE_SPACE)
+        code, details = error.code, error.details
+        await journal(by_space, Action.STORM_STOPPED, message_id=task.id, agent=task.agent, code=code, refusal=details)
+        await tell_stopped(by_space, message, (task.agent,), error, desk, about=message)
+    return error

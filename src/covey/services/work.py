@@ -1,0 +1,39 @@
+"""Work: what a coordinator gives a worker to do, and where their dialogue stands."""
+
+from covey.core.draft import Draft
+from covey.core.identity import Identity
+from covey.core.marks import Marks, Step, Together, is_part_of, pair_of
+from covey.core.message import Message
+from covey.core.receipt import Receipt
+from covey.core.session import Session
+from covey.ports.store import Store, Transaction
+from covey.services.mail import Mail
+from covey.services.recipients import SendPolicy
+
+
+class Work:
+    def __init__(self, store: Store, mail: Mail) -> None:
+        self._store = store
+        self._mail = mail
+
+    async def last(self, worker: Session, actor: Identity) -> Message | None:
+        """Return what the two have said last to each other about the actor's work; None where they have not. What
+        others said in the thread is left out."""
+        pair = _pair(worker, actor)
+
+        async def operation(tx: Transaction) -> Message | None:
+            first = await tx.messages.latest_of(pair)
+            if first is None or not is_part_of(pair, first.sender):
+                return None
+            said = [one for one in await tx.messages.thread(first.thread) if is_part_of(pair, one.sender)]
+            return said[-1] if said else None
+
+        return await self._store.read(operation)
+
+    async def give(self, draft: Draft, worker: Session, actor: Identity) -> Receipt:
+        """Send a worker something to do: its answer is finished work."""
+        return await self._mail.send(draft, actor, SendPolicy(), Marks(_pair(worker, actor), step=Step.WORK))
+
+
+def _pair(worker: Session, actor: Identity) -> str:
+    return pair_of(Together.WORK, actor, Identity(worker.agent, worker.id))

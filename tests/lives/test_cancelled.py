@@ -1,0 +1,133 @@
+"""Lives that are cancelled at each place where they suspend: nothing stays behind, and nothing is lost."""
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+import covey
+from covey import finishing
+from tests.lives.cancelling import When, cancel_everywhere
+from tests.lives.scenes import (
+    LIMIT_S,
+    SCENES,
+    WORKER,
+    Resources,
+    Scene,
+    only_offer,
+    only_take,
+    only_take_judged,
+    take_a_turn,
+    work,
+    world,
+)
+
+
+async def cancelled_lives(url: str, database: Path, scene: Scene, when: When) -> int:
+    """Cancel a whole life, from opening the space to closing it, at each place; return how many there are."""
+
+    async def life() -> None:
+        await around.prepare()
+        async with covey.open(url) as space:
+            await scene(await space.join(WORKER))
+
+    async def check(where: str) -> None:
+        within.check(where, open_elsewhere=str(database))
+        await around.check()
+
+    outside = Resources()
+    async with world(url) as around:
+        await life()
+        await around.check()
+        within = Resources()
+        places = await cancel_everywhere(life, check, when)
+    outside.check("after all")
+    return places
+
+
+@pytest.mark.requirement("trust.cancel")
+@pytest.mark.parametrize("when", ["early", "late"])
+@pytest.mark.parametrize("name", SCENES)
+async def test_a_life_on_sqlite(name: str, when: When, tmp_path: Path) -> None:
+    database = tmp_path / "covey.db"
+    assert await cancelled_lives(f"sqlite:///{database}", database, SCENES[name], when) > 0
+
+
+@pytest.mark.requirement("trust.cancel")
+@pytest.mark.parametrize("when", ["early", "late"])
+@pytest.mark.parametrize("name", ["read_and_write", "take_a_turn", "work"])
+@pytest.mark.parametrize("layout", ["dialogue", "mailbox"])
+async def test_a_life_in_a_shared_folder(layout: str, name: str, when: When, tmp_path: Path) -> None:
+    url = f"files:{tmp_path}/shared?layout={layout}"
+    assert await cancelled_lives(url, tmp_path / "shared/.covey/covey.db", SCENES[name], when) > 0
+
+
+@pytest.mark.parametrize("when", ["early", "late"])
+@pytest.mark.parametrize("name", SCENES)
+async def test_a_session_in_memory(name: str, when: When) -> None:
+    """There a space lives and ends with its object: what is cancelled is a session in it."""
+
+    async def session() -> None:
+        await around.prepare()
+        me = await around.space.join(WORKER)
+        try:
+            await SCENES[name](me)
+        finally:
+            await asyncio.shield(me.leave())
+
+    async def check(_: str) -> None:
+        await around.check()
+
+    async with world("memory:") as around:
+        await cancel_everywhere(session, check, when)
+
+
+@pytest.mark.parametrize("when", ["early", "late"])
+@pytest.mark.parametrize("scene", [take_a_turn, only_offer, only_take, only_take_judged, work])
+@pytest.mark.parametrize("store", ["memory:", "sqlite:///{}/covey.db"])
+async def test_what_a_cancelled_task_took_is_there_for_the_same_session(
+    store: str, scene: Scene, when: When, tmp_path: Path
+) -> None:
+    async with world(store.format(tmp_path)) as around:
+        me = await around.space.join(WORKER)
+        is_cancelled = True
+
+        async def life() -> None:
+            nonlocal is_cancelled
+            is_cancelled = True
+            await around.prepare(with_task=scene not in (take_a_turn, only_offer))  # which hand tasks to the model
+            await scene(me)
+            is_cancelled = False
+
+        async def check(_: str) -> None:
+            if is_cancelled:
+                await around.check_again(me)
+
+        assert await cancel_everywhere(life, check, when) > 0
+
+
+@pytest.mark.parametrize("patience_s", [0.0, 10.0])
+async def test_a_life_that_is_cancelled_twice(
+    patience_s: float, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The second time it does not wait until all is undone; that comes to its end all the same."""
+    monkeypatch.setattr(finishing, "PATIENCE_S", patience_s)
+    url = f"sqlite:///{tmp_path}/covey.db"
+    outside = Resources()
+    async with world(url) as around:
+        for steps in range(40):
+
+            async def life() -> None:
+                async with covey.open(url) as space:
+                    await take_a_turn(await space.join(WORKER))
+
+            await around.prepare()
+            task = asyncio.create_task(life())
+            for _ in range(steps):
+                await asyncio.sleep(0)
+            task.cancel()
+            await asyncio.sleep(0)
+            task.cancel()
+            await asyncio.wait({task}, timeout=LIMIT_S)
+            await around.check()
+    outside.check("after all")

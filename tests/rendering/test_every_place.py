@@ -1,0 +1,292 @@
+"""Every place where a model reads what others wrote, found by enumeration: tools, prompts, resources and errors.
+
+A tool, a resource, a prompt, an error or a text field that is new fails here until it is covered.
+"""
+
+import inspect
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from types import NoneType, UnionType
+from typing import Any, NamedTuple, get_args, get_origin, get_type_hints
+
+import pytest
+
+import covey
+from covey.core import errors
+from covey.core.errors import CoveyError, FileOutsideRoots
+from covey.core.json import Json
+from covey.core.message import Message
+from covey.core.parts import DataPart, FilePart, TextPart
+from covey.core.render import Style, framed
+from covey.core.run import RunId
+from covey.core.spawn_prompt import first_prompt, later_prompt
+from covey.surfaces.mcp.resources import RESOURCES, TEMPLATES, THREAD, read_resource
+from covey.surfaces.python.assignment import Assignment
+from covey.surfaces.work.prompt import prompt_for
+from covey.toolkits.answers import refused
+from covey.toolkits.catalogue import HOMES, toolkit
+from covey.toolkits.tool import Answer, Form, Tool
+from tests.rendering.forgeries import CONTROL, FORGERIES, MARK, assert_data_is_harmless, assert_nothing_escapes
+from tests.rendering.hostile_space import PARSED, PLANTED, Hostile, plant
+
+pytestmark = pytest.mark.requirement("peers.render.escape")
+
+ALL = [(name, tool) for name in HOMES for tool in toolkit(name).tools]
+
+
+READING = [name for name in HOMES if "read_message" in {tool.name for tool in toolkit(name).tools}]
+
+
+def calls_of(hostile: Hostile) -> Mapping[str, Sequence[Mapping[str, Json]]]:
+    """Return what each tool is called with, so that it shows as much of others as it can."""
+    child: Mapping[str, Json] = {"sessionKey": hostile.key}
+    asked: Mapping[str, Json] = {"ticket": hostile.ticket, "wait": 0}
+    parts: Json = [{"type": "text", "text": "hi"}]
+    say: Mapping[str, Json] = {"to": "mallory", "kind": "notify", "subject": "style", "body": "hi", "phase": "T-1"}
+    inbox: Sequence[Mapping[str, Json]] = ({}, {"message": 1}, {"message": 2}, {"message": 3}, {"message": 4})
+    tell: Sequence[Mapping[str, Json]] = ({"to": "mallory", "message": "hi"}, {"reply_to": 2, "message": "yes"})
+    update: Sequence[Mapping[str, Json]] = (
+        {"task": 99, "state": "completed"},
+        {"task": 1, "state": "completed"},
+        {"task": 3, "state": "completed", "text": "sorted"},
+    )
+    return {
+        "native.list_agents": [{}],
+        "native.send_message": tell,
+        "native.ask_agent": [asked],
+        "native.read_inbox": inbox,
+        "native.dismiss_message": [{"messages": [1, 3, 99]}],
+        "native.delegate_task": [{"to": "mallory", "text": "sort them"}],
+        "native.update_task": update,
+        "native.spawn_agent": [{"task": "sort them"}],
+        "peers.list_peers": [{}],
+        "peers.send_to_peer": [{"to": "mallory", "message": "hi"}],
+        "peers.request_approval": [{"ticket": hostile.approval, "wait": 0}],
+        "peers.decide_approval": [{"request": 1, "approve": True}],
+        "dialogue.messages_send": [say],
+        "dialogue.messages_inbox": [{}],
+        "dialogue.messages_archive": [{"id": 1}],
+        "dialogue.messages_thread": [{"id": 1}, {"id": 2}, {"id": 4}],
+        "dialogue.pending": [{}, {"phase": "T-1"}],
+        "broadcast.broadcast": [
+            {"message": "hi"},
+            {"message": "hi"},
+            {"reply_to": 1, "message": "hi"},
+            {"reply_to": 99},
+        ],
+        "broadcast.dismiss": [{"id": 1}, {"id": 99}],
+        "broadcast.spawn": [{"prompt": "sort them"}],
+        "mailbox.list_agents": [{}],
+        "mailbox.send_message": [{"to": "mallory", "parts": parts}],
+        "mailbox.delegate_task": [{"to": "mallory", "parts": parts}],
+        "mailbox.update_task": [{"task": 3, "state": "completed"}],
+        "mailbox.list_tasks": [{}, {"role": "delegated"}, {"role": "delegated", "state": "rejected"}],
+        "sessions.sessions_spawn": [{"task": "sort them"}],
+        "sessions.sessions_send": [{"sessionKey": "agent:mallory:main", "message": "hi", "timeoutSeconds": 0}],
+        "sessions.sessions_list": [{"ended": True}],
+        "sessions.sessions_history": [child, {"label": "first"}, {"label": "second"}],
+        "sessions.sessions_stop": [child, {"label": "first"}],
+        "coordinator.SpawnWorker": [{"task": "sort them"}],
+        "coordinator.SendMessageToWorker": [
+            {"worker": "mallory", "message": "hi"},
+            {"worker": "first", "message": "hi"},
+        ],
+        "coordinator.ListWorkers": [{}],
+        "coordinator.StopWorker": [{"worker": "first"}, {"worker": "second"}],
+        **{f"{kit}.read_message": [{"message": 1}, {"message": 99}] for kit in READING},
+        "worker.read_inbox": inbox,
+        "worker.send_message": tell,
+        "worker.ask_agent": [asked],
+        "worker.update_task": update,
+    }
+
+
+SHOWN = {
+    *("native.list_agents", "native.ask_agent", "native.read_inbox", "peers.list_peers", "peers.request_approval"),
+    *("dialogue.messages_inbox", "dialogue.messages_thread", "broadcast.broadcast", "mailbox.list_agents"),
+    *("mailbox.list_tasks", "sessions.sessions_list", "sessions.sessions_history", "coordinator.ListWorkers"),
+    *("worker.read_inbox", "worker.ask_agent"),
+    *(f"{kit}.read_message" for kit in READING),
+}
+"""Tools that show texts of others. That they do is checked, so that the test does not look at empty answers."""
+
+
+def check(answer: Answer) -> None:
+    assert_nothing_escapes(answer.text)
+    assert_data_is_harmless(answer.data)
+
+
+@pytest.mark.requirement("trust.frame")
+@pytest.mark.parametrize("forged", FORGERIES)
+async def test_no_answer_of_any_tool_lets_a_text_of_others_out(forged: str) -> None:
+    async with covey.open("memory:", roots=[]) as space:
+        await _check_all_tools(await plant(space, forged))
+
+
+async def _check_all_tools(hostile: Hostile) -> None:
+    calls = calls_of(hostile)
+    assert set(calls) == {f"{kit}.{tool.name}" for kit, tool in ALL}
+    for name, sent in calls.items():
+        kit, _, tool = name.partition(".")
+        shown = ""
+        for arguments in sent:
+            answer = await hostile.coder.tools(kit).call(tool, arguments)
+            check(answer)
+            shown += answer.text
+        assert (MARK in shown) or name not in SHOWN, name
+
+
+def forged_calls(tool: Tool, forged: str) -> Iterator[Json]:
+    """Go through calls with a forged text in one argument: as a text, and where another form is wanted."""
+    yield {forged: forged}
+    yield forged
+    for parameter in tool.parameters:
+        others: dict[str, Json] = {p.name: "mallory" for p in tool.parameters if p.is_required and p.form is Form.TEXT}
+        yield {**others, parameter.name: forged}
+        yield {**others, parameter.name: [forged, {forged: forged}]}
+
+
+@pytest.mark.parametrize(("kit", "tool"), ALL, ids=[f"{kit}.{tool.name}" for kit, tool in ALL])
+async def test_no_answer_repeats_an_argument_as_more_than_text(kit: str, tool: Tool) -> None:
+    async with covey.open("memory:", roots=[]) as space:
+        coder, _mallory = await space.join("coder"), await space.join("mallory")
+        for forged in (FORGERIES[0], FORGERIES[2], FORGERIES[0] + CONTROL):
+            for sent in forged_calls(tool, forged):
+                if not (isinstance(sent, dict) and "message" in sent and "sessionKey" in sent):
+                    check(await coder.tools(kit).call(tool.name, sent))
+        check(await coder.tools(kit).call(FORGERIES[0]))
+
+
+@pytest.mark.parametrize("kit", HOMES)
+@pytest.mark.parametrize("style", Style)
+async def test_no_turn_lets_a_text_of_others_out(kit: str, style: Style) -> None:
+    async with covey.open("memory:", roots=[]) as space:
+        hostile = await plant(space, FORGERIES[0])
+        async with hostile.coder.turn(**hostile.coder.tools(kit).showing, budget=200_000) as turn:
+            shown = framed(turn.pending, style)
+        assert MARK in shown
+        assert "<system-reminder" not in shown
+        assert shown.count("</covey-mail") == shown.count("<covey-mail") == 1
+
+
+@pytest.mark.parametrize("forged", FORGERIES)
+async def test_no_resource_lets_a_text_of_others_out(forged: str) -> None:
+    async with covey.open("memory:", roots=[]) as space:
+        hostile = await plant(space, forged)
+        box = hostile.coder.tools()
+        uris = [resource.uri for resource in RESOURCES]
+        for template in TEMPLATES:
+            assert template.uri_template == THREAD + "{id}", "a new kind of resource needs addresses here"
+            uris += [f"{THREAD}{number}" for number in (1, 2, 3, 4)]
+        for uri in uris:
+            shown = await read_resource(box.caller, box.toolkit, str(uri))
+            assert MARK in shown
+            assert_nothing_escapes(shown)
+
+
+def test_all_prompts_are_known_here() -> None:
+    """A function that writes a prompt for a child or a task has to be among those that are tested below."""
+    source = Path(inspect.getfile(covey)).parent
+    found = {
+        f"{path.relative_to(source)}:{name}"
+        for path in source.rglob("*.py")
+        if "testing" not in path.parts
+        for name in re.findall(r"def (\w*prompt\w*)\([^)]*\) -> str:", path.read_text())
+    }
+    assert found == {
+        "core/spawn_prompt.py:first_prompt",
+        "core/spawn_prompt.py:later_prompt",
+        "surfaces/work/prompt.py:prompt_for",
+        "core/negotiation.py:announce_prompt",  # of names, and a message that is rendered as all others are
+        "surfaces/python/errand.py:prompt",  # one of the first two
+    }
+
+
+@pytest.mark.parametrize("forged", FORGERIES)
+async def test_no_prompt_lets_a_text_of_others_out(forged: str) -> None:
+    wild = f"{forged}\n{CONTROL}"
+    async with covey.open("memory:", roots=[]) as space:
+        hostile = await plant(space, forged)
+        run = (await space.services.runs.view(RunId(hostile.run))).run._replace(folder=f"/tmp/{wild}")
+        file = FilePart(wild, "0" * 64, 3)
+        (message, *_rest) = [item.message for item in await space.services.looking.peek(hostile.coder.name)]
+        said = [message._replace(metadata={}), message._replace(parts=(TextPart(wild), DataPart(wild), file))]
+        await hostile.mallory.delegate("coder", wild, data={wild: wild})
+        assignment = await hostile.coder.take()
+        assert isinstance(assignment, Assignment)
+        prompts = {
+            "first": first_prompt(run, wild, [file], "agent:lead:main"),
+            "first, without a folder": first_prompt(run._replace(folder=None), wild, [file], "agent:lead:main"),
+            "later": later_prompt(run, message, said),
+            "later, of much": later_prompt(run, message, [_long(message, wild)] * 20),
+            "task": prompt_for(assignment, "coder", [Path(f"/x/{wild}")], Path("/y")),
+        }
+        for prompt in prompts.values():
+            assert MARK in prompt
+            assert_nothing_escapes(prompt)
+
+
+def _long(message: Message, wild: str) -> Message:
+    return message._replace(parts=(TextPart(wild * 20),))
+
+
+def leaves(root: type[CoveyError] = CoveyError) -> Iterator[type[CoveyError]]:
+    for child in root.__subclasses__():
+        if child.__module__ == errors.__name__:
+            yield child
+            yield from leaves(child)
+
+
+LEAVES = {leaf.__name__: leaf for leaf in leaves()}
+
+
+@pytest.mark.parametrize("leaf", LEAVES.values(), ids=LEAVES)
+def test_no_error_lets_what_it_repeats_out(leaf: type[CoveyError]) -> None:
+    for forged in FORGERIES:
+        check(refused(leaf(**dict(_arguments(leaf, f"{forged}{CONTROL}")))))
+
+
+FORMED = {
+    *("agent", "child", "owner", "sender", "rule", "limit"),  # names, and words of ours
+    *("message", "what", "action", "is_space"),
+    *("path", "place", "log", "replica", "command"),  # places that the owner chose
+}
+"""What an error may begin with: texts with a form of their own, or from who runs the program."""
+
+
+def _arguments(leaf: type[CoveyError], forged: str) -> Iterator[tuple[str, Any]]:
+    """Go through arguments for an error, forged wherever it takes text."""
+    for parameter in inspect.signature(leaf).parameters.values():
+        hint = str(parameter.annotation)
+        if parameter.kind is parameter.VAR_KEYWORD:
+            continue
+        if hint in ("int", "float", "bool", "<class 'int'>", "<class 'float'>", "<class 'bool'>"):
+            yield parameter.name, 3
+        elif parameter.name in FORMED and leaf is not FileOutsideRoots:
+            yield parameter.name, "plain"
+        elif "Sequence" in hint:
+            yield parameter.name, [forged]
+        else:
+            yield parameter.name, forged
+
+
+class Field(NamedTuple):
+    record: type
+    name: str
+
+
+def texts_of(record: type) -> Iterator[Field]:
+    """Go through the fields of a record that can hold text: every one that is neither a number, a time nor a flag."""
+    for name, hint in get_type_hints(record).items():
+        options = get_args(hint) if get_origin(hint) is UnionType else (hint,)
+        names = {getattr(option, "__name__", str(option)) for option in options if option is not NoneType}
+        if not names <= {"int", "float", "bool", "datetime", "timedelta", "Capacity", "TaskOverflow"}:
+            yield Field(record, name)
+
+
+def test_every_text_field_is_planted_or_has_a_form() -> None:
+    """A new text field is either planted in the hostile space, or parsed where it comes in."""
+    for record in PLANTED:
+        known = {Field(record, name) for name in PLANTED[record] | PARSED.get(record, set())}
+        assert set(texts_of(record)) - {Field(record, "card")} == known

@@ -1,0 +1,200 @@
+"""Looking changes nothing: every verb, view and tool that only looks leaves every table of the space as it was.
+
+The space has whatever somebody could be tempted to write down: mail and tasks that have expired, a lease that has
+ended, a session whose process is gone.
+"""
+
+import asyncio
+import hashlib
+import sqlite3
+from contextlib import closing
+from datetime import timedelta
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+import covey as api
+from covey.core.store_url import StoreUrl, parse_store_url
+from covey.ports.journal import EventFilter
+from covey.services.space import Services
+from covey.surfaces.cli.catalogue import VERBS
+from covey.surfaces.cli.follow import follow
+from covey.surfaces.mcp.resources import AGENTS, INBOX, THREAD, read_resource
+from covey.toolkits.call import call
+from covey.toolkits.catalogue import HOMES, toolkit
+from covey.wiring import connect
+from tests.surfaces.commands import Folder
+from tests.surfaces.conftest import Covey
+
+LOOKS: Final[dict[str, tuple[tuple[str, ...], ...]]] = {
+    "agents": ((), ("coder",)),
+    "inbox": (("coder",),),
+    "watch": (("--limit", "1", "--after", "0"), ("coder", "--limit", "1", "--after", "0")),
+    "search": (("tabs",),),
+    "thread": (("{request}",),),
+    "owed": (("coder",), ("lead",)),
+    "gate": (("T-1",),),
+    "messages-inbox": (("--task", "T-1", "--agent", "coder"),),
+    "messages-thread": (("{request}",),),
+    "tasks": ((),),
+    "task": (("{task}",),),
+    "sessions": ((), ("--all",)),
+    "waits": ((),),
+    "receipt": (("{request}",), ("{expired}",)),
+    "log": ((),),
+    "channels": (("list",),),
+    "storms": ((),),
+    "token": (("list",),),
+    "tools": ((),),
+    "doctor": ((),),
+    "export": (("out.jsonl",),),
+    "backup": (("out.tar",),),
+    "help": ((), ("watch",)),
+    "completion": (("bash",),),
+    "version": ((),),
+}
+"""The verbs that only look, with words that make them look at much. {…} stand for ids."""
+
+CHANGES: Final = frozenset(
+    {
+        *("init", "join", "leave", "send", "reply", "ask", "approve", "reject", "handle", "dismiss", "withdraw"),
+        *("archive", "sweep", "messages-send", "messages-archive", "delegate", "accept", "update", "cancel", "work"),
+        *("spawn", "say", "stop", "pause", "resume", "nats", "mcp", "prune", "restore", "import", "move", "demo"),
+    }
+)
+
+TOOL_ARGUMENTS: Final = {"sessions_history": {"label": "lead"}}
+NOTING: Final = frozenset({"read_inbox", "read_message", "messages_thread"})
+"""Read-only tools that note what was shown to a model, or that it named what it was shown."""
+
+
+def test_every_verb_is_known_to_look_or_to_change() -> None:
+    assert LOOKS.keys() | CHANGES == VERBS.keys()
+    assert not LOOKS.keys() & CHANGES
+
+
+@pytest.fixture
+def ids(covey: Covey, tmp_path: Path) -> dict[str, str]:
+    """A space that time has gone over: the names of what is in it."""
+    del covey
+    found = asyncio.run(_fill(tmp_path))
+    left = Folder(tmp_path).run(["python", "-c", _LEAVES_A_SESSION])
+    assert left.code == 0, left.err
+    return found
+
+
+_LEAVES_A_SESSION = """
+import asyncio, os, covey
+async def main():
+    async with covey.open() as space:
+        await space.join("ghost")
+        os._exit(0)
+asyncio.run(main())
+"""
+
+
+async def _fill(folder: Path) -> dict[str, str]:
+    soon = timedelta(microseconds=1)
+    async with api.open(f"sqlite:{folder}/.covey/covey.db") as space:
+        lead, coder = await space.join("lead"), await space.join("coder")
+        request = await lead.send("coder", "mind the tabs", kind="request", scope="T-1", subject="parser")
+        expired = await lead.send("coder", "is it done?", kind="request", scope="T-1", expires_in=soon)
+        task = await lead.delegate("coder", "write the parser", expires_in=soon)
+        await lead.delegate("coder", "write the tests")
+        assert await coder.offer("turn", lease=timedelta(seconds=1)) is not None
+        return {"request": request.message_id, "expired": expired.message_id, "task": task.id}
+
+
+def digest(folder: Path) -> dict[str, str]:
+    """Return what stands in each table of the space."""
+    with closing(sqlite3.connect(f"file:{folder}/.covey/covey.db?mode=ro", uri=True)) as connection:
+        tables = [name for (name,) in connection.execute("select name from sqlite_master where type = 'table'")]
+        return {
+            table: hashlib.sha256(repr(connection.execute(f"select * from {table}").fetchall()).encode()).hexdigest()
+            for table in tables
+        }
+
+
+def test_no_verb_that_only_looks_changes_anything(covey: Covey, tmp_path: Path, ids: dict[str, str]) -> None:
+    before = digest(tmp_path)
+    for verb, calls in LOOKS.items():
+        for words in calls:
+            said = covey(verb, *(word.format(**ids) for word in words))
+            assert "Traceback" not in said.err
+            assert said.code in (0, 1, 3), (verb, words, said)
+            assert digest(tmp_path) == before, f"covey {verb} {' '.join(words)} has changed the space"
+
+
+def _url(folder: Path) -> StoreUrl:
+    return parse_store_url(f"sqlite:{folder}/.covey/covey.db")
+
+
+async def _watch(folder: Path) -> None:
+    async def show(_events: object) -> bool:
+        return True
+
+    ports = connect(_url(folder), ["."])
+    try:
+        services = Services(ports, 0.001)  # it looks again a hundred times within the limit
+        with pytest.raises(TimeoutError):
+            async with asyncio.timeout(0.3):
+                await follow(services, 0, show, EventFilter(), None)
+    finally:
+        await ports.close()
+
+
+def test_watching_for_a_while_changes_nothing(tmp_path: Path, ids: dict[str, str]) -> None:
+    assert ids
+    before = digest(tmp_path)
+    asyncio.run(_watch(tmp_path))
+    assert digest(tmp_path) == before
+
+
+async def _read(folder: Path, ids: dict[str, str]) -> dict[str, dict[str, str]]:
+    """Use every tool that says that it only reads, and every resource; return how the space was after each."""
+    after: dict[str, dict[str, str]] = {}
+    async with api.open(str(_url(folder))) as space:
+        caller = (await space.join("coder")).tools().caller
+        after[""] = digest(folder)
+        for kit in map(toolkit, HOMES):
+            for tool in kit.tools:
+                if tool.is_read_only and tool.name not in NOTING:
+                    given = {name: text.format(**ids) for name, text in TOOL_ARGUMENTS.get(tool.name, {}).items()}
+                    await call(tool, caller, given)
+                    after[f"{kit.name} {tool.name}"] = digest(folder)
+            for uri in (INBOX, AGENTS, f"{THREAD}{ids['request']}"):
+                await read_resource(caller, kit, uri)
+                after[f"{kit.name} {uri}"] = digest(folder)
+    return after
+
+
+def test_no_tool_that_only_reads_and_no_resource_changes_anything(tmp_path: Path, ids: dict[str, str]) -> None:
+    after = asyncio.run(_read(tmp_path, ids))
+    before = after.pop("")
+    assert [name for name, now in after.items() if now != before] == []
+    assert len(after) > 3 * len(HOMES)
+
+
+async def _views(folder: Path, ids: dict[str, str]) -> list[dict[str, str]]:
+    """Use every view of a member that only looks; return how the space was before and after each."""
+    async with api.open(str(_url(folder))) as space:
+        me = await space.join("coder")
+        states = [digest(folder)]
+        for look in (
+            me.inbox.peek(),
+            me.inbox.next(timeout=0),
+            me.pending(),
+            me.owed(),
+            me.gate("T-1"),
+            me.receipt(ids["expired"]),
+            space.agents(),
+        ):
+            await look
+            states.append(digest(folder))
+    return states
+
+
+def test_no_view_of_a_python_program_changes_anything(tmp_path: Path, ids: dict[str, str]) -> None:
+    states = asyncio.run(_views(tmp_path, ids))
+    assert all(state == states[0] for state in states)
