@@ -10,6 +10,6 @@ KILLS = int(os.environ.get("COVEY_KILLS", "2000"))
 
 
 @pytest.mark.chaos
-@pytest.mark.timeout(120 + KILLS)
+@pytest.mark.timeout(900 + KILLS)
 def test_no_kill_loses_doubles_or_confuses_anything() -> None:
     rampage(KILLS, rounds=4)

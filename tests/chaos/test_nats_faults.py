@@ -23,12 +23,12 @@ from tests.nats.servers import one_node
 pytestmark = pytest.mark.chaos
 
 
-@pytest.mark.timeout(600)
+@pytest.mark.timeout(900)
 def test_twenty_dead_leaders_lose_double_and_confuse_nothing() -> None:
     storm(the_leader_dies, 20)
 
 
-@pytest.mark.timeout(600)
+@pytest.mark.timeout(900)
 def test_a_cluster_that_was_down_long_gone_or_without_its_leader_for_a_while_has_everything_and_finds_everybody() -> (
     None
 ):
@@ -38,7 +38,7 @@ def test_a_cluster_that_was_down_long_gone_or_without_its_leader_for_a_while_has
     storm(lambda under_way: next(following)(under_way), len(faults))
 
 
-@pytest.mark.timeout(600)
+@pytest.mark.timeout(900)
 def test_a_leader_that_loses_the_others_and_keeps_its_clients_takes_nothing_back() -> None:
     try:
         in_a_network_of_its_own("-m", "tests.chaos.nats_faults", "5", limit_s=540)
@@ -46,7 +46,7 @@ def test_a_leader_that_loses_the_others_and_keeps_its_clients_takes_nothing_back
         pytest.skip(f"network namespaces can't be made: {error}")
 
 
-@pytest.mark.timeout(240)
+@pytest.mark.timeout(900)
 async def test_what_a_consumer_held_that_died_on_another_machine_comes_back(tmp_path: Path) -> None:
     with one_node(tmp_path / "server") as server:
         here, there = (f"{server.url}/far?cache={tmp_path / machine}" for machine in ("here", "there"))

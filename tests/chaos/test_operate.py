@@ -11,12 +11,12 @@ KILLS = int(os.environ.get("COVEY_OPERATE_KILLS", "40"))
 
 
 @pytest.mark.chaos
-@pytest.mark.timeout(120 + 4 * KILLS)
+@pytest.mark.timeout(900 + 4 * KILLS)
 def test_no_kill_leaves_half_a_prune_a_backup_or_a_restore() -> None:
     killed_again_and_again(dialogues=300, kills=KILLS)
 
 
 @pytest.mark.chaos
-@pytest.mark.timeout(120 + 4 * KILLS)
+@pytest.mark.timeout(900 + 4 * KILLS)
 def test_no_kill_leaves_half_a_migration() -> None:
     migrations_killed_again_and_again(KILLS)

@@ -42,7 +42,7 @@ async def test_programs_that_run_outlive_the_house_that_started_them(tmp_path: P
 
 
 @pytest.mark.chaos
-@pytest.mark.timeout(600 + 10 * KILLS)
+@pytest.mark.timeout(900 + 10 * KILLS)
 async def test_no_kill_among_many_children_leaves_or_hides_anything(tmp_path: Path) -> None:
     random = Random(os.environ.get("COVEY_SEED", "children"))
     deaths = [Death(random.choice(VICTIMS), [random.choice(EVERY)], random.choice((1, 2, 3, 5))) for _ in range(KILLS)]
