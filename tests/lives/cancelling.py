@@ -16,9 +16,10 @@ LIMIT_S = 60.0
 class _Cancelling:
     """Awaits an operation, and cancels the task that it runs in at the `place`th time that it suspends."""
 
-    def __init__(self, operation: Coroutine[Any, Any, object], place: int, when: When) -> None:
+    def __init__(self, operation: Coroutine[Any, Any, object], place: int, when: When, again: bool) -> None:
         self._operation = operation
         self._place = place
+        self._again = again
         self._when: When = when
         self.has_cancelled = False
 
@@ -31,7 +32,7 @@ class _Cancelling:
             except StopIteration as end:
                 return end.value
             suspended += 1
-            if suspended == self._place:
+            if suspended == self._place or (self._again and suspended > self._place):
                 self._cancel(waits_for)
             try:
                 go_on = partial(steps.send, (yield waits_for))
@@ -53,12 +54,17 @@ class _Cancelling:
 
 
 async def cancel_everywhere(
-    operation: Callable[[], Coroutine[Any, Any, object]], check: Callable[[str], Awaitable[None]], when: When
+    operation: Callable[[], Coroutine[Any, Any, object]],
+    check: Callable[[str], Awaitable[None]],
+    when: When,
+    *,
+    again: bool = False,
 ) -> int:
     """Run the operation again and again, cancelled one place later each time, and `check` after each; return how many
-    places there are. An operation that swallows its cancellation fails."""
+    places there are. An operation that swallows its cancellation fails. With `again`, the operation is cancelled at
+    each later place too, as anyio's cancel scopes do."""
     for place in range(1, MOST_PLACES):
-        cancelling = _Cancelling(operation(), place, when)
+        cancelling = _Cancelling(operation(), place, when, again)
         task = asyncio.ensure_future(_run(cancelling))
         done, _ = await asyncio.wait({task}, timeout=LIMIT_S)
         assert done, f"cancelled {when} at place {place}, it does not end"

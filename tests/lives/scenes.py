@@ -168,6 +168,29 @@ class World:
         self._mail.clear()
         self._tasks.clear()
 
+    async def check_no_waits(self, place: str) -> None:
+        """No wait of the worker is left."""
+        until = time.monotonic() + LIMIT_S
+        while left := [each for each in await self._left() if isinstance(each, Wait)]:
+            assert time.monotonic() < until, f"{place}: {left}"
+            await asyncio.sleep(0.002)
+
+    async def check_answered(self, me: covey.Member, question: MessageId) -> None:
+        """The answer to a question that was accepted comes to the inbox, unless the ask took it before it was
+        cancelled; then the ticket still has it."""
+        try:
+            await self.space.receipt(question)
+        except covey.NotFound:
+            return
+        answer = await me.inbox.next(timeout=0)
+        if answer is None:
+            outcome = await me.resume(f"{question}@{LEAD}", timeout=LIMIT_S)
+            assert outcome.answer is not None
+            assert await me.inbox.next(timeout=0) is None
+        else:
+            assert answer.message.in_reply_to == question
+            await answer.dismiss()
+
     @property
     def _is_shared(self) -> bool:
         return not self.space.url.startswith("memory")

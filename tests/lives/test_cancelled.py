@@ -7,8 +7,12 @@ import pytest
 
 import covey
 from covey import finishing
+from covey.adapters.system.clock import SystemClock
+from covey.adapters.system.ids import SystemIds
+from covey.core.ids import MessageId
 from tests.lives.cancelling import When, cancel_everywhere
 from tests.lives.scenes import (
+    LEAD,
     LIMIT_S,
     SCENES,
     WORKER,
@@ -104,6 +108,35 @@ async def test_what_a_cancelled_task_took_is_there_for_the_same_session(
                 await around.check_again(me)
 
         assert await cancel_everywhere(life, check, when) > 0
+
+
+def new_id() -> MessageId:
+    return SystemIds().message_id(SystemClock().now())
+
+
+@pytest.mark.parametrize("when", ["early", "late"])
+@pytest.mark.parametrize("store", ["memory:", "sqlite:///{}/covey.db", "files:{}?layout=mailbox"])
+async def test_an_ask_that_is_cancelled_again_and_again_leaves_its_answer_to_the_inbox(
+    store: str, when: When, tmp_path: Path
+) -> None:
+    async with world(store.format(tmp_path)) as around:
+        me = await around.space.join(WORKER)
+        question = new_id()
+        is_cancelled = True
+
+        async def life() -> None:
+            nonlocal is_cancelled, question
+            is_cancelled = True
+            question = new_id()
+            await me.ask(LEAD, "shall I?", timeout=LIMIT_S, id=question)
+            is_cancelled = False
+
+        async def check(place: str) -> None:
+            if is_cancelled:
+                await around.check_no_waits(place)
+                await around.check_answered(me, question)
+
+        assert await cancel_everywhere(life, check, when, again=True) > 0
 
 
 @pytest.mark.parametrize("patience_s", [0.0, 10.0])

@@ -1,7 +1,7 @@
-"""Driving a coroutine that never suspends, which needs no event loop."""
+"""Running coroutines without an event loop: those that never suspend."""
 
-from collections.abc import Awaitable
-from typing import TypeVar
+from collections.abc import Awaitable, Callable, Coroutine
+from typing import Any, TypeVar
 
 T = TypeVar("T")
 
@@ -16,3 +16,12 @@ def finish(awaitable: Awaitable[T]) -> T:
         return done.value
     steps.close()
     raise RuntimeError("an operation awaits nothing but its transaction: this one waited for something else")
+
+
+Complete = Callable[[Coroutine[Any, Any, None]], Awaitable[None]]
+"""Runs a coroutine to its end, also if the caller is cancelled meanwhile."""
+
+
+async def complete(work: Coroutine[Any, Any, None]) -> None:
+    """Run a coroutine to its end, for programs without an event loop: nothing cancels their callers."""
+    await work

@@ -1,12 +1,11 @@
 """Asks: a question with a durable ticket; how it ends is a value, and it can be taken up again by the ticket."""
 
-from contextlib import suppress
 from typing import Final
 
 from covey.core.address import EVERYONE
 from covey.core.delivery import WAITING, Delivery, Move
 from covey.core.draft import Draft
-from covey.core.errors import CoveyError, Invalid, NotYours, SessionUnknown, WaitCircle
+from covey.core.errors import Invalid, NotYours, SessionUnknown, WaitCircle
 from covey.core.identity import Identity
 from covey.core.ids import TicketId, inbox_topic, message_topic, session_inbox, ticket_id, ticket_message
 from covey.core.marks import Marks
@@ -22,7 +21,7 @@ from covey.services.mail import Mail
 from covey.services.notices import is_notice_of
 from covey.services.recipients import SendPolicy
 from covey.services.waiting import Waiting
-from covey.services.waits import Waits, give_up
+from covey.services.waits import Waits
 
 KNOWN_AFTER: Final = 1.0
 """Seconds. A wait that takes no longer blocks nobody."""
@@ -77,7 +76,7 @@ class Asks:
                     ended = await self._waiting.after(bell, lambda: self._end(ticket, actor), timeout)
                 return ended or await self._conclude(ticket, actor, heeds_questions)
             except BaseException as error:
-                await give_up(self._waits, ticket, actor, error)
+                await self._waits.give_up(ticket, actor, error)
                 raise
 
     async def _post(
@@ -90,8 +89,7 @@ class Asks:
         except (Exception, GeneratorExit):
             raise
         except BaseException:  # cancelled: it may have been accepted all the same, and nobody waits for its answer
-            with suppress(CoveyError):  # then the wait runs out by itself
-                await self._waits.end_all(question, actor)
+            await self._waits.give_up_all(question, actor)
             raise
         debtor = next((delivery.agent for delivery in receipt.deliveries), None)
         if debtor is None:  # the same id was sent before, to a session that nobody has registered yet
@@ -128,7 +126,7 @@ class Asks:
         except WaitCircle:
             raise  # no wait has begun
         except BaseException as error:
-            await give_up(self._waits, ticket, actor, error)
+            await self._waits.give_up(ticket, actor, error)
             raise
 
     async def _ticket(self, ticket: TicketId) -> Ticket:

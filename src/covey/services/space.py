@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Protocol
 
 from covey import ports
+from covey.core.drive import Complete, complete
 from covey.core.errors import BeyondToken
 from covey.core.identity import Grade, Identity
 from covey.core.late import late
@@ -64,6 +65,7 @@ class Services:
         holder: Identity | None = None,
         launching: "Callable[[Services], ports.Launching] | None" = None,
         whole: "Services | None" = None,
+        complete: Complete = complete,
     ) -> None:
         self._ports = ports
         self._recheck = recheck
@@ -72,6 +74,8 @@ class Services:
         self._launch = launching
         """Makes what watches over children; None where this program can't have any."""
         self._whole = whole or self
+        self._complete = complete
+        """Runs what cleans up after a cancelled caller."""
 
     def narrowed_to(self, holder: Identity) -> "Services":
         """Return these services as a surface gives them to whoever showed a token. An agent's token narrows them: what
@@ -82,7 +86,9 @@ class Services:
             return self
         from covey.services.narrow_ports import NarrowPorts
 
-        return Services(NarrowPorts(self._ports, holder), self._recheck, holder, whole=self._whole)
+        return Services(
+            NarrowPorts(self._ports, holder), self._recheck, holder, whole=self._whole, complete=self._complete
+        )
 
     @property
     def vouched(self) -> Identity | None:
@@ -353,7 +359,7 @@ class Services:
     def waits(self):
         from covey.services.waits import Waits
 
-        return Waits(self._ports.store, self.clock, self._ports.liveness)
+        return Waits(self._ports.store, self.clock, self._ports.liveness, self._complete)
 
     @late
     def work(self):

@@ -44,7 +44,7 @@ from covey.services.spawn_steps import Walk
 from covey.services.supervision import Supervision
 from covey.services.task_moves import Desk
 from covey.services.waiting import Waiting
-from covey.services.waits import Waits, give_up
+from covey.services.waits import Waits
 from covey.services.warning import warn
 
 STOP_SECONDS = 15.0
@@ -162,7 +162,7 @@ class Spawning:
         except WaitCircle:
             raise  # no wait has begun
         except BaseException as error:
-            await give_up(self._waits, run.ticket, actor, error)
+            await self._waits.give_up(run.ticket, actor, error)
             raise
 
     async def stop(self, run_id: RunId, actor: Identity, why: str = "", timeout: float = STOP_SECONDS) -> Run:

@@ -11,6 +11,7 @@ from contextlib import suppress
 from datetime import datetime
 
 from covey.core.address import AddressKind
+from covey.core.drive import Complete
 from covey.core.errors import CoveyError, WaitCircle
 from covey.core.identity import Identity
 from covey.core.ids import MessageId, SessionId, TicketId, inbox_topic, session_inbox, ticket_message
@@ -173,10 +174,11 @@ class Graph:
 
 
 class Waits:
-    def __init__(self, store: Store, clock: Clock, liveness: Liveness) -> None:
+    def __init__(self, store: Store, clock: Clock, liveness: Liveness, complete: Complete) -> None:
         self._store = store
         self._clock = clock
         self._liveness = liveness
+        self._complete = complete
 
     async def begin(
         self,
@@ -216,6 +218,18 @@ class Waits:
 
         await self._store.commit(operation, is_light=True)
 
+    async def give_up(self, what: Awaited, actor: Identity, error: BaseException) -> None:
+        """End the wait of a caller that was interrupted by `error`, also if the caller is cancelled once more. If the
+        store can't be written now, the wait runs out by itself."""
+        if not isinstance(error, GeneratorExit):  # nothing may be awaited after it
+            with suppress(CoveyError):
+                await self._complete(self.end(what, actor))
+
+    async def give_up_all(self, question: MessageId, actor: Identity) -> None:
+        """End all waits for the answers to a question, as `give_up` does for one."""
+        with suppress(CoveyError):
+            await self._complete(self.end_all(question, actor))
+
     async def graph(self) -> Sequence[Edge]:
         """Return who needs whom: who waits, and besides who is owed an answer or a task without waiting for it. The
         oldest first."""
@@ -242,14 +256,6 @@ async def _end(tx: Transaction, what: Awaited, actor: Identity) -> None:
     await tx.waits.remove(actor.agent, what)
     if actor.session is not None:
         tx.ring(inbox_topic(session_inbox(actor.session)))
-
-
-async def give_up(waits: Waits, what: Awaited, actor: Identity, error: BaseException) -> None:
-    """Write down that somebody was cancelled, and waits no longer: others would go on to reckon with it. Where that
-    can't be, the wait runs out by itself."""
-    if not isinstance(error, GeneratorExit):  # after which nothing may be awaited
-        with suppress(CoveyError):
-            await waits.end(what, actor)
 
 
 def _edge(ticket: Ticket, wait: Wait | None) -> Edge:

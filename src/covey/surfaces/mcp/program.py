@@ -19,6 +19,7 @@ from covey.core.ids import parse_session_id
 from covey.core.names import AgentName
 from covey.core.render_hidden import unbroken, visible
 from covey.core.store_url import StoreUrl
+from covey.finishing import Finisher
 from covey.ports.launching import Launching
 from covey.services.clients import Seated
 from covey.services.directory import JoinRequest
@@ -128,7 +129,8 @@ async def _services(url: StoreUrl, roots: Sequence[str]) -> AsyncGenerator[Servi
         closing.append(supervisor.close)
         return supervisor
 
-    services = Services(ports, launching=launching)
+    finisher = Finisher()
+    services = Services(ports, launching=launching, complete=finisher.complete)
     bridge = None if ports.wire is None or services.bridge is None else asyncio.create_task(services.bridge.run())
     try:
         yield services
@@ -137,6 +139,7 @@ async def _services(url: StoreUrl, roots: Sequence[str]) -> AsyncGenerator[Servi
             if bridge is not None:
                 bridge.cancel()
                 await asyncio.wait([bridge])
+            await finisher.close()
             for close in closing:
                 await close()
             await ports.close()

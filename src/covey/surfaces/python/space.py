@@ -68,7 +68,7 @@ class Space:
             raise SpaceMissing(self.url, "it was to be opened, not made")
         self._pid = os.getpid()
         self._ports = connect(self._url, self._roots)
-        self._services = Services(self._ports, launching=self._supervisor)
+        self._services = Services(self._ports, launching=self._supervisor, complete=self._finisher.complete)
         return self
 
     def _supervisor(self, services: Services) -> Supervisor:
