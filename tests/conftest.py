@@ -17,6 +17,11 @@ from multiprocessing import set_forkserver_preload
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, settings
+
+# No verdict depends on the machine's pace: hypothesis limits the time of an example, and of drawing one, otherwise.
+settings.register_profile("covey", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("covey")
 
 # What the processes that contracts start need is imported once, and not by each anew.
 set_forkserver_preload(

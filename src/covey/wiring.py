@@ -68,7 +68,6 @@ def connect(url: StoreUrl, roots: Sequence[str], report: Report = report_nothing
     from covey.adapters.sqlite.search_lane import ThreadedSearch
     from covey.adapters.system.ids import SystemIds
     from covey.adapters.system.liveness import SystemLiveness
-    from covey.adapters.system.store_files import StoreFiles
     from covey.adapters.system.threaded_files import ThreadedFiles
     from covey.services.adapters import Adapters
 
@@ -87,7 +86,7 @@ def connect(url: StoreUrl, roots: Sequence[str], report: Report = report_nothing
         blobs=ThreadedBlobs(folder),
         search=ThreadedSearch(path),
         liveness=liveness,
-        files=ThreadedFiles(roots, StoreFiles(path)),
+        files=ThreadedFiles(roots, _store_files(url, layout)),
         clock=SystemClock(),
         ids=SystemIds(),
         shared_archive=shared_archive(url, layout),
@@ -103,16 +102,27 @@ def shared_archive(url: StoreUrl, layout: str | None):
     return FolderArchive(place_of(url))
 
 
-def _attachments(url: StoreUrl, roots: Sequence[str]):
+def _store_files(url: StoreUrl, layout: str | None):
+    """Return the files of a space's store, which are never read as attachments."""
+    from covey.adapters.system.store_files import StoreFiles
+
+    if layout is None:
+        return StoreFiles(ledger_path(url))
+    from covey.adapters.files.shelves import MailFolder
+    from covey.core.layout import Layout
+
+    return StoreFiles(ledger_path(url), MailFolder(place_of(url), Layout(layout)))
+
+
+def _attachments(url: StoreUrl, roots: Sequence[str], layout: str):
     """Return what keeps the files of messages in a shared folder, in the calling thread. Files in that folder can be
-    attached, too: foreign programs put them there."""
+    attached, too, if they are not mail: foreign programs put them there."""
     from covey.adapters.blobfiles.blobs import BlobFiles
     from covey.adapters.system.files import RootedFiles
-    from covey.adapters.system.store_files import StoreFiles
     from covey.services.attachments import Attachments
 
-    path = ledger_path(url)
-    return Attachments(BlobFiles(os.path.dirname(path)), RootedFiles([*roots, place_of(url)], StoreFiles(path)))
+    files = RootedFiles([*roots, place_of(url)], _store_files(url, layout))
+    return Attachments(BlobFiles(os.path.dirname(ledger_path(url))), files)
 
 
 def _mirrored(
@@ -150,7 +160,7 @@ def _mirrored(
     folder = FilesFolder(place_of(url), Layout(layout), beside, confirming)
     ledger = SqliteStore(path, ring=wakeups.ring, synchronous=synchronous)
     desk = Desk(SystemIds(), liveness)
-    mirror = Mirror(ledger, folder, SystemClock(), desk, report=report, attachments=_attachments(url, roots))
+    mirror = Mirror(ledger, folder, SystemClock(), desk, report=report, attachments=_attachments(url, roots, layout))
 
     async def let_go() -> None:
         await mirror.close()
@@ -213,7 +223,7 @@ class _Inline:
             from covey.services.mirror import Mirror  # here because it takes time to load, and there may be no news
             from covey.services.task_moves import Desk
 
-            attachments = _attachments(self._url, self._roots)
+            attachments = _attachments(self._url, self._roots, layout)
             desk = Desk(self.ids, self.liveness)
             return Mirror(store, folder, self.clock, desk, report=self._report, attachments=attachments)
 
@@ -251,9 +261,9 @@ class _Inline:
     @late
     def files(self):
         from covey.adapters.system.files import RootedFiles
-        from covey.adapters.system.store_files import StoreFiles
 
-        return RootedFiles(self._roots, StoreFiles(self._path))
+        layout = prepared(self._url) if self._url.engine is Engine.FILES else None
+        return RootedFiles(self._roots, _store_files(self._url, layout))
 
     @late
     def ids(self):

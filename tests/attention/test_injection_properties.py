@@ -36,7 +36,7 @@ def injected(case: Case, messages: list[Any], pending: Pending, style: Style | N
     )
 
 
-@settings(deadline=None, max_examples=400)
+@settings(max_examples=400)
 @given(case=cases, presentation=presentations, style=styles)
 def test_any_valid_list_stays_valid_and_ends_with_what_is_pending_once(
     case: Case, presentation: Presentation, style: Style | None
@@ -56,7 +56,7 @@ def last_of_the_user(result: Injected) -> Any:
     return next(message for message in reversed(result.messages) if message.get("role") == "user")
 
 
-@settings(deadline=None, max_examples=300)
+@settings(max_examples=300)
 @given(case=cases, presentation=presentations, first=styles, second=styles, drops_tools=st.booleans())
 def test_injecting_twice_equals_injecting_once(
     case: Case, presentation: Presentation, first: Style | None, second: Style | None, drops_tools: bool
@@ -69,7 +69,7 @@ def test_injecting_twice_equals_injecting_once(
     assert injected(case, other.messages, pending, second) == once
 
 
-@settings(deadline=None, max_examples=300)
+@settings(max_examples=300)
 @given(case=cases, presentation=presentations, style=styles)
 def test_taking_it_out_gives_the_list_back(case: Case, presentation: Presentation, style: Style | None) -> None:
     result = injected(case, case.messages, pending_with(WORD, 1, presentation), style)
@@ -86,7 +86,7 @@ def go_on(case: Case, messages: list[Any]) -> list[Any]:
     return [*messages, *answer, {"role": "user", "content": "Go on."}]
 
 
-@settings(deadline=None, max_examples=300)
+@settings(max_examples=300)
 @given(case=cases, presentation=presentations, style=styles)
 def test_a_loop_that_keeps_what_it_sent_stays_valid(
     case: Case, presentation: Presentation, style: Style | None
@@ -104,7 +104,7 @@ def test_a_loop_that_keeps_what_it_sent_stays_valid(
         assert again.messages[: len(kept) - 1] == kept[:-1]
 
 
-@settings(deadline=None, max_examples=100)
+@settings(max_examples=100)
 @given(case=st.one_of(anthropic_cases(), chat_cases(), responses_cases()), presentation=presentations)
 def test_nothing_pending_changes_nothing(case: Case, presentation: Presentation) -> None:
     nothing = pending_for_bob(offer=None, presentation=presentation)

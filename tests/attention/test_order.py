@@ -186,7 +186,7 @@ def some_letters(draw: st.DrawFn) -> list[Letter]:
     ]
 
 
-@settings(deadline=None, max_examples=150)
+@settings(max_examples=150)
 @given(
     letters=some_letters(),
     budget=st.integers(MIN_ATTENTION_BUDGET, 12_000),
@@ -221,7 +221,7 @@ def arrivals(draw: st.DrawFn) -> list[list[Delivery]]:
     ]
 
 
-@settings(deadline=None, max_examples=100)
+@settings(max_examples=100)
 @given(arrivals=arrivals(), places=st.integers(1, 4))
 def test_each_is_shown_within_as_many_turns_as_others_waited_before_it(
     arrivals: list[list[Delivery]], places: int
@@ -239,7 +239,7 @@ def test_each_is_shown_within_as_many_turns_as_others_waited_before_it(
     assert not inbox
 
 
-@settings(deadline=None, max_examples=100)
+@settings(max_examples=100)
 @given(arrivals=arrivals(), places=st.integers(1, 4))
 def test_what_is_shown_until_it_is_handled_takes_turns(arrivals: list[list[Delivery]], places: int) -> None:
     """Nobody handles anything: once all were shown, each is shown again in as many turns as there are of them."""

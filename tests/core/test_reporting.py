@@ -1,14 +1,13 @@
 """Reports of something long: whoever hears of it hears of its end."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from covey.core.reporting import Reporting
 from tests.reports import Reports
 
 
-@settings(deadline=None)
 @given(st.lists(st.tuples(st.integers(0, 100), st.none() | st.integers(0, 100)), min_size=1), st.booleans())
 def test_its_end_is_the_last_report_and_the_only_one_whose_numbers_are_the_same(
     steps: list[tuple[int, int | None]], has_failed: bool

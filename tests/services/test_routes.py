@@ -164,7 +164,7 @@ CHANGES: list[Change] = [
 ]
 
 
-@settings(deadline=None, max_examples=100)
+@settings(max_examples=100)
 @given(st.lists(st.sampled_from([*SENDS, *CHANGES]), min_size=2, max_size=12), st.booleans())
 def test_what_is_committed_together_comes_to_the_same_as_one_after_the_other(
     steps: list[dict[str, Any] | Change], in_memory: bool

@@ -460,7 +460,7 @@ odd_texts = texts | st.sampled_from(
 )
 
 
-@settings(deadline=None, max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     bodies=st.lists(st.lists(odd_texts.map(TextPart) | json_values.map(DataPart), min_size=1, max_size=3), max_size=4),
     files=st.lists(st.binary(max_size=300), max_size=3),

@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import covey
@@ -85,7 +85,7 @@ def check(answer: Answer) -> None:
 
 
 @pytest.mark.parametrize(("kit", "tool"), ALL, ids=[f"{kit}.{tool.name}" for kit, tool in ALL])
-@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=30)
 @given(data=st.data())
 async def test_any_call_has_an_answer(kit: str, tool: Tool, data: st.DataObject) -> None:
     async with covey.open("memory:", roots=[]) as space:

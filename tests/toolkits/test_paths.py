@@ -34,6 +34,8 @@ MEANT = {
     "sessions.sessions_spawn.attachments",
 }
 HARMLESS = "plain.txt"
+STORES = ("sqlite:{}/.covey/covey.db", "files:{}?layout=dialogue", "files:{}?layout=mailbox")
+"""Where a space stands in a folder from which files may be attached."""
 CARD = Card(command=(sys.executable, "-c", "pass"), max_children=1000)
 
 
@@ -83,11 +85,29 @@ class Room:
         ledger = self.folder / ".covey" / "covey.db"
         (self.folder / "ledger.txt").symlink_to(ledger)
         (self.folder / "log.txt").hardlink_to(f"{ledger}-wal")
+        for number, path in enumerate(self.mail):
+            (self.folder / f"mail-{number}.txt").symlink_to(path)
+            (self.folder / f"same-mail-{number}.txt").hardlink_to(path)
+
+    @property
+    def mail(self) -> list[Path]:
+        """The files in a shared folder that hold mail, or tell of it."""
+        patterns = (
+            "inbox/**/*.json",
+            "archive/**/*.json",
+            "manifest.jsonl",
+            "_registry.json",
+            "*/inbox/*",
+            "*/processed/*",
+        )
+        return sorted(path for pattern in patterns for path in self.folder.glob(pattern) if path.is_file())
 
     @property
     def off_limits(self) -> list[Path]:
         names = ("operator.token", "linked.txt", "same.txt", "ledger.txt", "log.txt")
-        return [*(self.folder / name for name in names), self.folder / ".covey" / "covey.db"]
+        # The registry is written anew now and then: a hard link to what it was is a file like any other.
+        links = [path for path in self.folder.glob("*mail-*.txt") if path.is_symlink() or path.stat().st_nlink > 1]
+        return [*(self.folder / name for name in names), self.folder / ".covey" / "covey.db", *self.mail, *links]
 
     @property
     def taken(self) -> set[str]:
@@ -96,11 +116,12 @@ class Room:
         return {f"{path.parent.name}{path.name}" for path in kept}
 
 
+@pytest.mark.parametrize("store", STORES)
 @pytest.mark.parametrize("kit", HOMES)
-async def test_no_parameter_of_any_tool_opens_a_file_that_is_off_limits(tmp_path: Path, kit: str) -> None:
+async def test_no_parameter_of_any_tool_opens_a_file_that_is_off_limits(tmp_path: Path, kit: str, store: str) -> None:
     room = Room(tmp_path)
     found: set[str] = set()
-    async with covey.open(f"sqlite:{tmp_path}/.covey/covey.db", roots=[str(tmp_path)]) as space:
+    async with covey.open(store.format(tmp_path), roots=[str(tmp_path)]) as space:
         coder, critic = await space.join("coder", card=CARD), await space.join("critic", card=CARD)
         for text in ("hello", "shall I?"):
             await critic.send("coder", text)
@@ -129,10 +150,13 @@ async def test_no_parameter_of_any_tool_opens_a_file_that_is_off_limits(tmp_path
     assert found == {name for name in MEANT if name.startswith(f"{kit}.")}
 
 
-async def test_no_call_of_the_python_api_opens_a_file_that_is_off_limits(tmp_path: Path) -> None:
+@pytest.mark.parametrize("store", STORES)
+async def test_no_call_of_the_python_api_opens_a_file_that_is_off_limits(tmp_path: Path, store: str) -> None:
     room = Room(tmp_path)
-    async with covey.open(f"sqlite:{tmp_path}/.covey/covey.db", roots=[str(tmp_path)]) as space:
+    async with covey.open(store.format(tmp_path), roots=[str(tmp_path)]) as space:
         coder = await space.join("coder", card=CARD)
+        await coder.send("coder", "a secret")
+        assert bool(room.mail) == store.startswith("files:")
         room.give_links_to_the_ledger()
         for path in room.off_limits:
             with pytest.raises(covey.CoveyError) as refused:

@@ -1,10 +1,11 @@
 """Where the shelves of a layout are: from a spot to a folder and a name, all from the root of the shared folder on."""
 
+import os
 from typing import Final
 
 from covey.core.errors import Invalid
 from covey.core.layout import Layout, Shelf, Spot
-from covey.core.layout_ids import is_folder_name
+from covey.core.layout_ids import REGISTRY_NAME, is_folder_name
 from covey.core.store_url import STORE_FOLDER
 
 HOME: Final = STORE_FOLDER
@@ -44,6 +45,23 @@ def inbox_of(layout: Layout, owner: str) -> str:
 def above_inboxes(layout: Layout) -> str:
     """Return the folder in which the agents have theirs; "" is the root."""
     return INBOXES if layout is Layout.DIALOGUE else ""
+
+
+class MailFolder:
+    """The mail in a shared folder: the files that hold messages, the manifest and the registry."""
+
+    def __init__(self, root: str, layout: Layout) -> None:
+        self.root = os.path.realpath(root)
+        self._layout = layout
+
+    def has(self, path: str) -> bool:
+        """Tell whether a real path is a file or folder of the mail."""
+        if not path.startswith(f"{self.root}/"):
+            return False
+        parts = path[len(self.root) + 1 :].split("/")
+        if self._layout is Layout.DIALOGUE:
+            return parts[0] in (INBOXES, ARCHIVE, MANIFEST)
+        return parts[0] == REGISTRY_NAME or (len(parts) > 1 and parts[1] in (INBOXES, PROCESSED))
 
 
 def _check(name: str) -> None:

@@ -6,7 +6,7 @@ those of SQLite and of liveness: such a file must not even be opened.
 
 import os
 from collections.abc import Iterator
-from typing import Final
+from typing import Final, Protocol
 
 from covey.core.store_url import (
     BLOBS_FOLDER,
@@ -20,15 +20,30 @@ _WORKPLACES: Final = (RUNS_FOLDER, WORK_FOLDER)
 _FOLDERS: Final = (BLOBS_FOLDER, LIVE_FOLDER, *_WORKPLACES)
 
 
-class StoreFiles:
-    """The store of one space, by its ledger, and every folder that has the name of a store's folder."""
+class MailFolder(Protocol):
+    """A shared folder in which the mail of agents stands as files."""
 
-    def __init__(self, ledger: str | None = None) -> None:
+    @property
+    def root(self) -> str: ...
+
+    def has(self, path: str) -> bool:
+        """Tell whether a real path is one of the mail's."""
+        ...
+
+
+class StoreFiles:
+    """The store of one space: its ledger, the files of its mail in a shared folder, and every folder that has the name
+    of a store's folder."""
+
+    def __init__(self, ledger: str | None = None, mail: MailFolder | None = None) -> None:
         self._ledger = None if ledger is None else os.path.realpath(ledger)
+        self._mail = mail
 
     def has(self, path: str) -> bool:
         """Tell whether a real path is in a store."""
         if any(part.casefold() == STORE_FOLDER for part in path.split("/")):
+            return True
+        if self._mail is not None and self._mail.has(path):
             return True
         if self._ledger is None:
             return False
@@ -58,6 +73,9 @@ class StoreFiles:
         for entry in _entries(os.path.dirname(self._ledger)):
             if self.has(entry.path):
                 yield from _walk(entry)
+        if self._mail is not None:
+            for entry in _entries(self._mail.root):
+                yield from (file for file in _walk(entry) if self._mail.has(file.path))
 
 
 def _walk(entry: "os.DirEntry[str]") -> Iterator["os.DirEntry[str]"]:
