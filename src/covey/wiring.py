@@ -40,7 +40,7 @@ def is_there(url: StoreUrl) -> bool:
     """Tell whether there is a space, without making anything. A path that names something else counts: opening it says
     what is wrong."""
     if url.engine is Engine.MEMORY:
-        return True  # it begins with whoever opens it
+        return False  # it begins, empty, with whoever opens it
     if url.engine is Engine.NATS:
         return nats_wiring().is_there(url)
     return os.path.lexists(ledger_path(url))

@@ -171,6 +171,9 @@ def test_a_token_takes_no_label_by_which_another_s_session_is_found() -> None:
     with pytest.raises(BeyondToken):
         finish(story.narrow.spawning.spawn(wish, Identity(EVE, None, Grade.TOKEN)))
     assert finish(story.wide.directory.labelled(label)).agent == BOB
+    for taken in ("Reviewer", "bob", "Bob"):  # in another case, and the name of another agent
+        with pytest.raises(BeyondToken):
+            finish(story.narrow.directory.join(JoinRequest(EVE, label=Label(taken))))
     own = finish(story.narrow.directory.join(JoinRequest(EVE, label=Label("mine")))).session
     again = finish(story.narrow.directory.join(JoinRequest(EVE, label=Label("mine")))).session
     assert (own.agent, again.agent) == (AgentName("eve"), AgentName("eve"))

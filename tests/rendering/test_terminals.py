@@ -14,6 +14,7 @@ from covey.surfaces.cli.catalogue import VERBS
 from covey.surfaces.cli.letters import escaped
 from tests.rendering.forgeries import CONTROL, FORGERIES, MARK, assert_safe_on_a_terminal
 from tests.rendering.hostile_space import plant
+from tests.surfaces.terminal import Terminal
 
 LIMIT_S = 30.0
 SHOWING: dict[str, list[str]] = {
@@ -50,7 +51,7 @@ OTHERS = {
     *("spawn", "say", "stop", "pause", "resume", "nats", "mcp", "prune", "backup", "restore", "export", "import"),
     *("move", "demo", "completion"),
 }
-"""Verbs that do something. What they write goes through the same `Output`, which is tested by itself."""
+"""Verbs that do something. Their results go through the same `Output`; the lines of an export are tested below."""
 
 
 @pytest.fixture(scope="module")
@@ -88,6 +89,19 @@ def test_no_verb_lets_a_text_of_others_steer_a_terminal(space: Path, verb: str) 
         assert "usage" not in done.stderr, done.stderr
         assert_safe_on_a_terminal(done.stdout + done.stderr)
         assert MARK in done.stdout or verb in QUIET, done
+
+
+@pytest.mark.requirement("trust.frame")
+def test_an_export_to_a_terminal_does_not_steer_it(space: Path) -> None:
+    words = ["export", "--store", f"sqlite:{space}/covey.db"]
+    with Terminal(words, space, {"HOME": str(space)}) as terminal:
+        terminal.ends_with(0)
+    records = run(space, "export").stdout.strip().split("\n")[1:-1]  # all but the lines with the time
+    assert any(MARK in record for record in records)
+    for record in records:
+        shown = escaped(record)
+        assert_safe_on_a_terminal(shown)
+        assert shown in terminal.shown
 
 
 @pytest.mark.parametrize("forged", FORGERIES)

@@ -106,6 +106,14 @@ def test_the_same_holds_for_a_store_that_is_named_and_not_there(verb: str, nowhe
     assert tree(tmp_path) == before
 
 
+@pytest.mark.requirement("trust.gate")
+@pytest.mark.parametrize("verb", NEEDY)
+def test_a_space_in_memory_is_never_there_before_the_command(verb: str, nowhere: Covey) -> None:
+    said = nowhere(verb, *WORDS.get(verb, ()), "--store", "memory:")
+    is_refused_otherwise = VERBS[verb].use is Use.EXAMINES or verb in ("backup", "prune", "export")
+    assert said.code == UNAVAILABLE or is_refused_otherwise, said
+
+
 def test_a_named_store_can_come_from_the_environment(
     nowhere: Covey, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

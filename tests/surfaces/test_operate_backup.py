@@ -270,7 +270,7 @@ def test_a_database_of_another_program_is_left_alone(covey: Covey, tmp_path: Pat
     [
         (["backup", "."], USAGE, "it is a folder"),
         (["backup", "nowhere/space.tar"], USAGE, "no such folder"),
-        (["backup", "x.tar", "--store", "memory:"], USAGE, "only a store in a file"),
+        (["backup", "x.tar", "--store", "memory:"], UNAVAILABLE, "it begins empty with each command"),
         (["backup", "x.tar", "--store", "sqlite:nowhere/covey.db"], UNAVAILABLE, "there is no space at"),
         (["backup"], USAGE, "FILE"),
         (["restore", "nothing.tar", "--agent", "ops"], UNAVAILABLE, "no such file"),

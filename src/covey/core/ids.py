@@ -40,6 +40,28 @@ def parse_message_id(text: object) -> MessageId:
     return MessageId(text)
 
 
+_DERIVED = "8"
+"""The version of a UUID that is made by rules of one's own."""
+
+
+def derived_message_id(milliseconds: int, digest: str) -> MessageId:
+    """Return the id that the space derives from a message of a foreign program, the same each time. `digest` is a hash
+    in hexadecimal."""
+    uuid = f"{digest[:8]}-{digest[8:12]}-{_DERIVED}{digest[13:16]}-8{digest[17:20]}-{digest[20:32]}"
+    return MessageId(f"{milliseconds:013d}-{uuid}")
+
+
+def parse_new_message_id(text: object) -> MessageId:
+    """Return `text` as the id that a sender chose for a new message. Ids that the space derives are Invalid: a sender
+    that could take one would keep the foreign message out that the id is for."""
+    chosen = parse_message_id(text)
+    if chosen[28] == _DERIVED:
+        raise Invalid(
+            "message id", text, "use MILLISECONDS-UUID with a UUID of version 4; those of version 8 are derived"
+        )
+    return chosen
+
+
 def parse_session_id(text: object) -> SessionId:
     """Return `text` as a session id."""
     if not isinstance(text, str) or not is_uuid_like(text):

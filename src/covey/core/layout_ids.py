@@ -7,7 +7,7 @@ from typing import Final
 
 from covey.core.compact import to_json
 from covey.core.errors import Invalid
-from covey.core.ids import MessageId
+from covey.core.ids import MessageId, derived_message_id
 from covey.core.layout import Layout, Paper
 from covey.core.names import OPERATOR, AgentName, is_reserved, parse_agent_name
 
@@ -31,7 +31,7 @@ def file_id(message_id: MessageId, agent: AgentName, is_only: bool) -> str:
 
 def derived_id(layout: Layout, owner: str, foreign_id: str, digest: str, millis: int) -> MessageId:
     """Return the id of the message that a foreign file becomes; `digest` is that of its content."""
-    return MessageId(f"{min(max(millis, 0), _MAX_MILLIS):013d}-{_uuid(layout, owner, foreign_id, digest)}")
+    return derived_message_id(min(max(millis, 0), _MAX_MILLIS), _digest(layout, owner, foreign_id, digest))
 
 
 def millis_of(paper: Paper, name: str) -> int:

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, cast
 
 from covey.core.errors import Invalid, MessageTooLarge
 from covey.core.foreign_names import parse_foreign_name
-from covey.core.ids import MessageId, SessionId, parse_correlation_id, parse_session_id
+from covey.core.ids import MessageId, SessionId, derived_message_id, parse_correlation_id, parse_session_id
 from covey.core.json import Json
 from covey.core.peers import INBOX_SUBJECT_PREFIX, MAX_BODY_BYTES, MIN_BODY_CHARS
 from covey.core.times import format_instant, parse_instant
@@ -94,8 +94,7 @@ def arrival_id(at: datetime, stream: str, seq: int) -> MessageId:
 
     milliseconds = int(at.timestamp() * 1000)
     digest = sha256(f"{stream} {seq} {at.isoformat()}".encode()).hexdigest()
-    groups = (digest[:8], digest[8:12], digest[12:16], digest[16:20], digest[20:32])
-    return MessageId(f"{milliseconds:013d}-{'-'.join(groups)}")
+    return derived_message_id(milliseconds, digest)
 
 
 def _fields(payload: bytes) -> Mapping[str, Any]:

@@ -21,7 +21,7 @@ from covey.core.draft import Draft
 from covey.core.errors import ChannelUnknown, ConversationUnbound, Invalid, RequestReplayed
 from covey.core.event import Action
 from covey.core.identity import Identity
-from covey.core.ids import MessageId, parked_inbox
+from covey.core.ids import MessageId, derived_message_id, parked_inbox
 from covey.core.marks import Marks
 from covey.core.message import Callback, Kind
 from covey.core.names import AgentName
@@ -237,5 +237,4 @@ async def _check_posted(tx: Transaction, said: Said, answered: MessageId) -> Non
 
 def _derived_id(said: Said, key: str) -> MessageId:
     """Return the id of what is said under a key, always the same. No time stands in it: that would differ."""
-    digest = hash_secret("\0".join((said.channel, said.conversation, key)))
-    return MessageId(f"{0:013}-{digest[:8]}-{digest[8:12]}-{digest[12:16]}-{digest[16:20]}-{digest[20:32]}")
+    return derived_message_id(0, hash_secret("\0".join((said.channel, said.conversation, key))))

@@ -375,11 +375,21 @@ async def _take_over(act: Act, name: AgentName) -> None:
 
 
 async def check_label_is_free(tx: Transaction, label: Label | None, holder: Identity) -> None:
-    """Raise BeyondToken where the holder of an agent's token would take the label by which another's session is found.
-    Others may: what two sessions have is ambiguous, and whoever uses it is told."""
-    for session in await tx.sessions.current() if label is not None else ():
-        if session.label == label and session.agent != holder.agent:
+    """Raise BeyondToken if the holder of an agent's token would take the label of another agent's session, or the name
+    of another agent, in any case. Other callers may: a label that two sessions have is ambiguous, and whoever uses it
+    is told."""
+    if label is None:
+        return
+    for session in await tx.sessions.current():
+        if session.label is not None and _is_alike(session.label, label) and session.agent != holder.agent:
             raise BeyondToken(holder.agent, f"take the label {label}, which a session of {session.agent} has")
+    for agent in await tx.agents.all():
+        if _is_alike(agent.name, label) and agent.name != holder.agent:
+            raise BeyondToken(holder.agent, f"take the label {label}, which is the name of another agent")
+
+
+def _is_alike(name: str, other: str) -> bool:
+    return name.casefold() == other.casefold()
 
 
 async def _next_automatic_name(tx: Transaction) -> AgentName:

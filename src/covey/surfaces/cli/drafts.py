@@ -4,7 +4,7 @@ from argparse import ArgumentParser
 
 from covey.core.address import parse_address
 from covey.core.draft import Draft
-from covey.core.ids import parse_message_id
+from covey.core.ids import parse_message_id, parse_new_message_id
 from covey.core.message import Kind
 from covey.core.names import parse_scope, parse_subject
 from covey.core.parts import Part
@@ -41,7 +41,7 @@ def draft_of(call: Call, is_request: bool) -> Draft:
         kind=Kind.REQUEST if is_request else Kind.NOTIFY,
         to=tuple(parse_address(whom) for whom in options.to or ()),
         parts=tuple(parts),
-        id=parse_message_id(options.id) if options.id else None,
+        id=parse_new_message_id(options.id) if options.id else None,
         subject=parse_subject(options.subject) if options.subject else None,
         scope=parse_scope(options.scope) if options.scope else None,
         round=options.round,

@@ -24,6 +24,8 @@ def check_space(call: Call, use: Use) -> None:
     if call.is_first and use is not Use.MAKES:
         from shlex import quote  # here because a space is seldom missing
 
+        if call.url.engine is Engine.MEMORY:
+            raise SpaceMissing(str(call.url), "it begins empty with each command, and ends with it")
         command = f"`covey init --store {quote(_offered(call.url))}`" if is_named else "`covey init`"
         why = "it has not been made" if is_named else "this folder is in no space, and none was named"
         raise SpaceMissing(str(call.url), f"{why}; {command} makes one{'' if is_named else ' here'}")

@@ -7,7 +7,7 @@ from typing import Final, Literal, TypedDict
 from covey.core.address import parse_address
 from covey.core.draft import Draft
 from covey.core.errors import Invalid
-from covey.core.ids import parse_correlation_id, parse_message_id, parse_traceparent
+from covey.core.ids import parse_correlation_id, parse_message_id, parse_new_message_id, parse_traceparent
 from covey.core.json import Json
 from covey.core.message import Kind
 from covey.core.names import parse_scope, parse_subject
@@ -81,7 +81,7 @@ def _with_options(draft: Draft, options: MessageOptions, clock: Clock) -> Draft:
     if "expires_in" in options:
         expires_at = _from_now(duration(options["expires_in"], "expires_in"), clock)
     return draft._replace(
-        id=parse_message_id(options["id"]) if "id" in options else None,
+        id=parse_new_message_id(options["id"]) if "id" in options else None,
         in_reply_to=parse_message_id(options["in_reply_to"]) if "in_reply_to" in options else draft.in_reply_to,
         subject=parse_subject(options["subject"]) if "subject" in options else None,
         scope=parse_scope(options["scope"]) if "scope" in options else None,

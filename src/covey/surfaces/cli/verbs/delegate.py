@@ -9,7 +9,7 @@ from covey.core.card import Presence
 from covey.core.draft import Draft
 from covey.core.errors import Invalid, TaskUnknown
 from covey.core.identity import Identity
-from covey.core.ids import MessageId, parse_message_id
+from covey.core.ids import MessageId, parse_new_message_id
 from covey.core.message import Callback, Kind
 from covey.core.names import parse_scope, parse_subject
 from covey.services.recipients import SendPolicy, WhenUnknown
@@ -59,9 +59,8 @@ def arguments(parser: ArgumentParser) -> None:
 def run(call: Call) -> int:
     seconds = parse_span(call.options.wait).total_seconds()
     # Made here, so that whoever is interrupted knows of the task however far it got.
-    task_id = (
-        parse_message_id(call.options.id) if call.options.id else call.ports.ids.message_id(call.services.clock.now())
-    )
+    given, now = call.options.id, call.services.clock.now()
+    task_id = parse_new_message_id(given) if given else call.ports.ids.message_id(now)
     draft = _draft(call, task_id)
     actor = call.actor(call.options.sender)
     try:

@@ -10,6 +10,7 @@ from covey.core.times import format_instant
 from covey.services.transfer_export import Export
 from covey.surfaces.cli.call import Call
 from covey.surfaces.cli.export_file import new_file
+from covey.surfaces.cli.letters import escaped
 from covey.surfaces.cli.progress import Progress
 from covey.wiring_care import views
 
@@ -34,7 +35,9 @@ def arguments(parser: ArgumentParser) -> None:
 def run(call: Call) -> int:
     path = call.options.file
     if path == "-":
-        export = call.run(_write(call, sys.stdout.buffer.write))
+        # Texts of others could steer a terminal.
+        write = _write_escaped if sys.stdout.isatty() else sys.stdout.buffer.write
+        export = call.run(_write(call, write))
         sys.stdout.buffer.flush()
         call.output.note(_sentence(export.summary, "stdout"))
     else:
@@ -47,6 +50,10 @@ def run(call: Call) -> int:
     if export.missing:
         call.output.note(f"{len(export.missing)} attached file(s) are missing in this space, and so in the export.")
     return 0
+
+
+def _write_escaped(line: bytes) -> None:
+    sys.stdout.buffer.write(f"{escaped(line.decode().removesuffix(chr(10)))}\n".encode())
 
 
 async def _write(call: Call, write: Callable[[bytes], object]) -> Export:
