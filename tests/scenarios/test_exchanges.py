@@ -273,12 +273,20 @@ async def test_a_worker_with_many_tasks_passes_and_may_ask_about_each(world: Wor
     assert not await world.events(Action.STORM_STOPPED)
 
 
-async def test_questions_that_differ_pass_like_calls_of_a_service(world: World) -> None:
+@pytest.mark.parametrize(
+    "question",
+    [
+        "What does {0} {1} mean?",
+        "Please translate the English word {0} into French, and reply with the word alone.",
+        "Review src/{0}.py for style, read the guide in docs first, and reply with findings. " + "Be brief. " * 500,
+    ],
+)
+async def test_questions_that_differ_in_one_word_pass_like_calls_of_a_service(world: World, question: str) -> None:
     alice, bob = await world.join("alice", "bob")
     await limit(world, exchange=1)
     for n in range(300):
         word = "".join("abcdefghij"[int(digit)] for digit in f"{n * 7919:06}")
-        asked = await alice.ask("bob", f"What does {word} {word[::-1]} mean?", timeout=0)
+        asked = await alice.ask("bob", question.format(word, word[::-1]), timeout=0)
         await bob.reply(asked.ticket.message_id, "a word")
     assert not await world.events(Action.STORM_STOPPED)
 

@@ -11,7 +11,7 @@ from covey.core.compact import to_json
 from covey.core.courtesies import COURTESIES
 from covey.core.json import Json
 from covey.core.names import AgentName
-from covey.core.parts import DataPart, FilePart, Part, TextPart, text_of
+from covey.core.parts import DataPart, FilePart, Part, text_of
 from covey.core.times import format_instant, parse_instant
 
 ROUNDS: Final = 4
@@ -30,6 +30,7 @@ SAME: Final = 0.7
 """From this share of common words on, two texts say the same."""
 
 MAX_CHARS: Final = 2_000
+MAX_THEME_CHARS: Final = 65_536
 SKETCH: Final = 16
 """How many words stand for a text that has more."""
 
@@ -62,25 +63,21 @@ def talk_key(sender: AgentName, recipients: Collection[AgentName]) -> str:
 def gist(parts: tuple[Part, ...]) -> str:
     """Return what a message says, in a form that can be kept and compared: its data, files and numbers exactly, its
     words as a set without courtesies, case, punctuation and emoji."""
-    text = text_of(parts)[:MAX_CHARS]
-    if text.isascii():
-        text = text.lower()
-    else:
-        text = unicodedata.normalize("NFKC", text).casefold().replace("’", "'")
-    words = _WORDS.findall(text)
+    words = _words_in(text_of(parts)[:MAX_CHARS])
     # Words with numbers in them stand for values: two batches are not the same because their texts are.
     marks = [word for word in words if not word.isalpha() and _DIGIT.search(word)]
     content = {*words} - COURTESIES - {*marks}
-    marks += sorted(part.digest for part in parts if isinstance(part, FilePart))
-    marks += [to_json(part.data) for part in parts if isinstance(part, DataPart)]
+    marks += _values_in(parts)
     first = f"{_hash(' '.join(marks)):08x}" if marks else "0" * _MARKS
     return first + "".join(sorted(f"{_hash(word) & 0xFFFF:04x}" for word in content)[:SKETCH])
 
 
 def theme(parts: tuple[Part, ...]) -> str:
-    """Return the gist of a message without the numbers in its text: a counter is nothing new."""
-    text = _NUMBERED.sub(" ", text_of(parts)[:MAX_CHARS])
-    return gist((TextPart(text), *(part for part in parts if not isinstance(part, TextPart))))
+    """Return a hash of a message's words, data and files, without courtesies and without the numbers in its text: a
+    counter is nothing new. Two messages have the same theme if they say the same, to the word."""
+    words = {*_words_in(_NUMBERED.sub(" ", text_of(parts)[:MAX_THEME_CHARS]))} - COURTESIES
+    said = "\0".join((*sorted(words), "", *_values_in(parts)))
+    return f"{_hash(said):08x}{_hash(said[::-1]):08x}"
 
 
 def is_empty(text_gist: str) -> bool:
@@ -149,6 +146,18 @@ def decode_talks(data: object) -> tuple[Talk, ...]:
 def _is_echo(talk: Talk, sender: AgentName) -> bool:
     others = [count for agent, count in talk.stale.items() if agent != sender]
     return talk.stale.get(sender, 0) >= ROUNDS and max(others, default=0) >= ROUNDS
+
+
+def _words_in(text: str) -> Sequence[str]:
+    if text.isascii():
+        return _WORDS.findall(text.lower())
+    return _WORDS.findall(unicodedata.normalize("NFKC", text).casefold().replace("’", "'"))
+
+
+def _values_in(parts: tuple[Part, ...]) -> list[str]:
+    """Return what a message says besides its text."""
+    files = sorted(part.digest for part in parts if isinstance(part, FilePart))
+    return files + [to_json(part.data) for part in parts if isinstance(part, DataPart)]
 
 
 def _words_of(text_gist: str) -> set[str]:

@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Final
 
 from covey.core.delivery import Delivery, DeliveryState
-from covey.core.echo import is_alike, theme
+from covey.core.echo import theme
 from covey.core.errors import ExchangeStorm
 from covey.core.event import Action
 from covey.core.flow import (
@@ -147,7 +147,7 @@ async def _count_question(act: Act, message: Message, flow: Flow) -> Flow:
     """Compare a question with those before it. Whoever repeats it takes the answer for no answer, so that the answers
     count as if they were initiatives."""
     about = theme(message.parts)
-    if not any(is_alike(about, earlier) for earlier in flow.themes):
+    if about not in flow.themes:
         return flow._replace(themes=(about, *flow.themes)[:KEPT_THEMES])
     back = await act.tx.flows.get(flow.target, flow.source)
     if back is not None and back.samples:
