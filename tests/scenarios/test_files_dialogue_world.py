@@ -197,9 +197,12 @@ def finding(ours: Verb, code: str) -> Any:
     return found
 
 
+@pytest.mark.parametrize("saved", ["in place", "by renaming"])
 @pytest.mark.parametrize("shelf", ["inbox", "archive"])
 @pytest.mark.parametrize("whose", ["theirs", "ours"])
-def test_the_doctor_tells_of_a_file_that_was_changed_by_hand(root: Path, ours: Verb, whose: str, shelf: str) -> None:
+def test_the_doctor_tells_of_a_file_that_was_changed_by_hand(
+    root: Path, ours: Verb, whose: str, shelf: str, saved: str
+) -> None:
     note = their_note(root, "as it was")
     if whose == "ours":
         note = sent(ours, "notify", CRITIC, EXECUTOR, "--body", "as it was")
@@ -207,10 +210,16 @@ def test_the_doctor_tells_of_a_file_that_was_changed_by_hand(root: Path, ours: V
     if shelf == "archive":
         assert ours("messages-archive", note).code == 0
     path = root / (f"inbox/{EXECUTOR}" if shelf == "inbox" else "archive") / f"{note}.json"
-    path.write_text(path.read_text().replace("as it was", "by hand"))
+    changed = path.read_text().replace("as it was", "by hand")
+    if saved == "by renaming":
+        (root / "saved.tmp").write_text(changed)
+        (root / "saved.tmp").replace(path)
+    else:
+        path.write_text(changed)
     for _ in range(2):  # also after a pass has seen it
         assert finding(ours, "folder-file-changed")["items"] == [str(path.relative_to(root))]
     assert ours("messages-thread", note).json[0]["body"] == "as it was"
+    assert "by hand" not in [message["body"] for message in ours("messages-inbox", "--agent", EXECUTOR).json]
     assert "by hand" in path.read_text()
 
 

@@ -48,15 +48,21 @@ async def read_file(ground: Ground, visit: Visit, arrived: Arrived, gone: Collec
     where it stood, and is here now, was moved."""
     said = paper(ground.layout, arrived.content, arrived.spot.owner)
     sender, agent = await sender_called(visit, said.sender), await owner_called(visit, said.to)
+    if any(known.spot == arrived.spot for known in await visit.known(said.id)):
+        raise _changed(arrived)  # an editor may save a file by replacing it
     ours = await _ours(ground, arrived, said, agent)
     message_id, is_known = (ours, True) if ours is not None else await _theirs(ground, arrived, said, sender, agent)
     read = Read(arrived, said, sender, agent, message_id, is_known, ours is not None)
     for known in await visit.copies(message_id):
         if known.agent == agent and known.spot == arrived.spot:
-            raise Invalid("file", arrived.spot.name, "it was changed, and messages never change")
+            raise _changed(arrived)
         if known.agent == agent and known.spot not in gone:
             raise Invalid("file", arrived.spot.name, f"it is a second copy of {known.spot.name}")
     return read
+
+
+def _changed(arrived: Arrived) -> Invalid:
+    return Invalid("file", arrived.spot.name, "it was changed, and messages never change")
 
 
 async def known_as(visit: Visit, read: Read) -> Known:

@@ -33,10 +33,11 @@ class Entered(NamedTuple):
     heard_at: datetime | None
 
     def is_there(self, now: datetime) -> bool:
-        """Tell whether the entry says that its agent is there, and said so lately."""
-        return (
-            self.status is not Presence.OFFLINE and self.heard_at is not None and now - self.heard_at <= PRESENCE_LEASE
-        )
+        """Tell whether the entry says that its agent is there, and said so lately. A heartbeat that is far ahead of the
+        clock is a mistake, and says nothing."""
+        if self.status is Presence.OFFLINE or self.heard_at is None:
+            return False
+        return abs(now - self.heard_at) <= PRESENCE_LEASE
 
 
 class Change(NamedTuple):
