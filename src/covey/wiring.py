@@ -139,7 +139,7 @@ def _mirrored(
     from covey.core.layout import Layout
     from covey.services.mirror import Mirror
     from covey.services.mirrored_store import MirroredStore
-    from covey.services.task_moves import Desk
+    from covey.services.updates import Desk
 
     path, synchronous = ledger_path(url), _synchronous(url)
     rings = HeldRings(wakeups.ring)
@@ -211,7 +211,7 @@ class _Inline:
 
         def mirror():
             from covey.services.mirror import Mirror  # here because it takes time to load, and there may be no news
-            from covey.services.task_moves import Desk
+            from covey.services.updates import Desk
 
             attachments = _attachments(self._url, self._roots)
             desk = Desk(self.ids, self.liveness)

@@ -38,7 +38,8 @@ from covey.services.known import OwnSessions, check_not_pruned, known_message
 from covey.services.leases import lapse
 from covey.services.recipients import SendPolicy
 from covey.services.room import warn_of
-from covey.services.task_moves import Desk, cancel_task
+from covey.services.task_moves import cancel_task
+from covey.services.updates import Desk
 from covey.services.waiting import Waiting
 
 _PROVEN: Final = (Grade.SESSION, Grade.TOKEN)

@@ -322,7 +322,7 @@ class Services:
 
     @late
     def _desk(self):
-        from covey.services.task_moves import Desk
+        from covey.services.updates import Desk
 
         return Desk(self._ports.ids, self._ports.liveness)
 
