@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Final, NamedTuple
 
-from covey import ports
+import covey.ports as ports
 from covey.core.authority import check_sender
 from covey.core.delivery import WAITING, Delivery, DeliveryState, Move, state_at
 from covey.core.draft import Draft, compose
