@@ -8,7 +8,7 @@ from typing import Final
 from covey.surfaces.cli import exits
 from covey.surfaces.cli.catalogue import GROUPS, VERBS
 from covey.surfaces.cli.grammar import Argument, arguments_of
-from covey.surfaces.cli.main import load
+from covey.surfaces.cli.main import load, parser_of
 from covey.surfaces.cli.topics import TOPICS
 
 PAGE: Final = Path(__file__).parent.parent / "docs" / "reference" / "cli.md"
@@ -59,7 +59,7 @@ def page() -> str:
     """Return the page."""
     lines = [HEAD, "\n## Exit codes\n\n| code | meaning |\n|---|---|\n"]
     lines += [f"| {code} | {meaning} |\n" for code, meaning in EXITS.items()]
-    lines += [COMMON_HEAD, *_table([a for a in arguments_of("version") if a.is_common])]
+    lines += [COMMON_HEAD, *_table([a for a in arguments_of(parser_of("version")) if a.is_common])]
     lines += ["\n## Topics\n\n| `covey help …` | about |\n|---|---|\n"]
     lines += [f"| `{name}` | {about} |\n" for name, about in TOPICS.items()]
     for group in GROUPS:
@@ -71,7 +71,7 @@ def page() -> str:
 
 
 def _section(verb: str) -> Iterator[str]:
-    module, arguments = load(verb), arguments_of(verb)
+    module, arguments = load(verb), arguments_of(parser_of(verb))
     own = [argument for argument in arguments if not argument.is_common]
     yield f"\n### covey {verb}\n\n{_markdown(getattr(module, 'DESCRIPTION', ''))}\n"
     yield f"\n```text\n{_wrapped(f'covey {verb}', [_usage(argument) for argument in own])}\n```\n"

@@ -4,14 +4,13 @@ import os
 from collections.abc import Collection, Sequence
 from typing import Literal, TextIO
 
-from covey import ports
+import covey.ports as ports
 from covey.adapters.system.clock import SystemClock
 from covey.core.errors import ExtraMissing
 from covey.core.ids import Topic
 from covey.core.late import late
 from covey.core.reporting import Report, report_nothing
 from covey.core.store_url import STORE_FILE, STORE_FOLDER, Engine, StoreUrl, parse_store_url
-from covey.services.space import Ports
 
 FILE_OPTIONS = ("cache", "creds", "nkey", "tls_ca", "tls_cert", "tls_key")
 """The options of a store URL that name files."""
@@ -54,7 +53,7 @@ def is_fallback(url: StoreUrl) -> bool:
     return is_at_home and os.path.realpath(os.getcwd()) != home_folder
 
 
-def connect(url: StoreUrl, roots: Sequence[str], report: Report = report_nothing) -> Ports:
+def connect(url: StoreUrl, roots: Sequence[str], report: Report = report_nothing) -> "ports.Ports":
     """Return the adapters of a space for a program with an event loop. What has to come first, and may take long, is
     reported, on any thread."""
     if url.engine is Engine.MEMORY:
@@ -149,7 +148,7 @@ def _mirrored(
     from covey.core.layout import Layout
     from covey.services.mirror import Mirror
     from covey.services.mirrored_store import MirroredStore
-    from covey.services.task_moves import Desk
+    from covey.services.updates import Desk
 
     path, synchronous = ledger_path(url), _synchronous(url)
     rings = HeldRings(wakeups.ring)
@@ -181,7 +180,7 @@ def prepared(url: StoreUrl) -> str:
     return layout
 
 
-def connect_inline(url: StoreUrl, roots: Sequence[str], report: Report = report_nothing) -> Ports:
+def connect_inline(url: StoreUrl, roots: Sequence[str], report: Report = report_nothing) -> "ports.Ports":
     """Return the adapters of a space for a short-lived program: everything happens in the calling thread and nothing
     ever suspends. It can ring, but not listen. What has to come first, and may take long, is reported."""
     if url.engine is Engine.NATS:
@@ -221,7 +220,7 @@ class _Inline:
 
         def mirror():
             from covey.services.mirror import Mirror  # here because it takes time to load, and there may be no news
-            from covey.services.task_moves import Desk
+            from covey.services.updates import Desk
 
             attachments = _attachments(self._url, self._roots, layout)
             desk = Desk(self.ids, self.liveness)
@@ -351,19 +350,19 @@ def place_of(url: StoreUrl) -> str:
 def nats_wiring():
     """Return what wires spaces on NATS."""
     try:
-        import covey.wiring_nats
+        import covey.wiring_nats as wiring_nats
     except ModuleNotFoundError as error:
         if error.name is None or error.name.partition(".")[0] != "nats":
             raise
         raise ExtraMissing("a space on NATS", "nats") from None
-    return covey.wiring_nats
+    return wiring_nats
 
 
 def _synchronous(url: StoreUrl) -> Literal["full", "normal"]:
     return "normal" if url.options.get("synchronous") == "normal" else "full"
 
 
-def _memory(roots: Sequence[str]) -> Ports:
+def _memory(roots: Sequence[str]) -> "ports.Ports":
     """Return a space of its own in this process's memory."""
     from covey.adapters.memory import MemoryBlobs, MemoryLiveness, MemorySearch, MemoryStore, MemoryWakeups
     from covey.adapters.system.files import RootedFiles

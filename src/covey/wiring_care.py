@@ -7,7 +7,7 @@ from covey.adapters.system.clock import SystemClock
 from covey.core.errors import Invalid, SpaceMissing
 from covey.core.reporting import Report, report_nothing
 from covey.core.store_url import STORE_FOLDER, Engine, StoreUrl
-from covey.services.space import Ports
+from covey.ports.space import Ports
 from covey.wiring import connect_inline, is_there, ledger_path, nats_wiring, place_of, prepared
 
 

@@ -23,7 +23,7 @@ from covey.core.late import late
 from covey.core.names import AgentName
 from covey.core.reporting import Report, report_nothing
 from covey.core.store_url import StoreUrl
-from covey.services.space import Ports
+from covey.ports.space import Ports
 from covey.services.warning import warn
 
 MACHINE_FILE = "machine"

@@ -22,7 +22,7 @@ from covey.core.layout import Layout
 from covey.ports.store import Store
 from covey.services.mirror import Mirror
 from covey.services.mirrored_store import MirroredStore, OwnPasses
-from covey.services.task_moves import Desk
+from covey.services.updates import Desk
 from covey.testing.opening import Ring, Searched, Viewed, closing, silent
 
 

@@ -12,7 +12,7 @@ from covey.core.layout import Layout
 from covey.ports.store import Store
 from covey.services.mirror import Mirror
 from covey.services.mirrored_store import MirroredStore, OwnPasses
-from covey.services.task_moves import Desk
+from covey.services.updates import Desk
 from tests.scenarios.world import OpenStore, Ring
 
 

@@ -27,7 +27,7 @@ from covey.core.wire import encode
 from covey.ports.ledger import MessageFilter
 from covey.services.channels import Said
 from covey.surfaces.cli.catalogue import VERBS
-from covey.surfaces.cli.main import load, parser_of
+from covey.surfaces.cli.main import parser_of
 from covey.surfaces.python.assignment import Assignment
 from covey.surfaces.python.inbox import Delivery
 from covey.surfaces.python.member import Member
@@ -200,7 +200,7 @@ async def test_the_metadata_of_a_tool_is_plain_data(world: World) -> None:
 
 @pytest.mark.parametrize("verb", VERBS)
 def test_no_verb_takes_marks_or_metadata(verb: str) -> None:
-    options = {action.dest for action in parser_of(verb, load(verb))._actions}  # pyright: ignore[reportPrivateUsage]
+    options = {action.dest for action in parser_of(verb)._actions}  # pyright: ignore[reportPrivateUsage]
     is_channel = verb == "channels"  # who runs one says who spoke there; an agent's token can't
     assert not options & {"marks", "metadata", "step", "pair", *(() if is_channel else ("person",))}
 

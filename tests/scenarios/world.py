@@ -22,12 +22,13 @@ from covey.core.store_url import Engine, StoreUrl
 from covey.core.ticket import Ticket
 from covey.ports.files import LoadedFile
 from covey.ports.journal import EventFilter
+from covey.ports.space import Ports
 from covey.ports.store import Store, Survives, Transaction
 from covey.ports.wakeups import Wakeups
 from covey.services.adapters import Adapters
 from covey.services.offers import Showing
 from covey.services.recipients import SendPolicy
-from covey.services.space import Ports, Services
+from covey.services.space import Services
 from covey.surfaces.python.member import Member
 from covey.surfaces.python.receipt import GradeName
 from covey.surfaces.python.space import Space

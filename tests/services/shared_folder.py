@@ -33,7 +33,7 @@ from covey.services.mirror import LIMIT_S, Mirror
 from covey.services.mirrored_store import MirroredStore, OwnPasses
 from covey.services.recipients import SendPolicy, WhenUnknown
 from covey.services.space import Services
-from covey.services.task_moves import Desk
+from covey.services.updates import Desk
 from covey.testing import silent
 from covey.testing.opening import closing
 

@@ -10,6 +10,7 @@ import pytest
 from covey.surfaces.cli.catalogue import VERBS
 from covey.surfaces.cli.completing import FILES, Known, complete
 from covey.surfaces.cli.exits import DONE, USAGE
+from covey.surfaces.cli.main import parser_of
 from covey.surfaces.cli.shells import SHELLS, script
 from covey.surfaces.cli.topics import TOPICS
 from tests.surfaces.commands import Folder
@@ -20,7 +21,8 @@ SESSIONS = (("fixer", "fixes the parser"), ("reader", "critic"))
 
 
 def asked(*words: str) -> list[str]:
-    return [word.word for word in complete(words, Known(lambda: NAMES, lambda: SESSIONS, lambda: SESSIONS[:1]))]
+    known = Known(lambda: NAMES, lambda: SESSIONS, lambda: SESSIONS[:1])
+    return [word.word for word in complete(words, known, parser_of)]
 
 
 def unasked(*words: str) -> list[str]:
@@ -29,7 +31,7 @@ def unasked(*words: str) -> list[str]:
     def refuse() -> Sequence[Any]:
         raise AssertionError("the store was looked into")
 
-    return [word.word for word in complete(words, Known(refuse, refuse, refuse))]
+    return [word.word for word in complete(words, Known(refuse, refuse, refuse), parser_of)]
 
 
 def test_verbs_come_first() -> None:

@@ -56,7 +56,7 @@ def check_parses(words: list[str]) -> None:
     """Fail where a command that is shown would not be understood."""
     verb, *rest = words
     assert verb in VERBS, words
-    parser_of(verb, load(verb)).parse_args(rest)
+    parser_of(verb).parse_args(rest)
 
 
 def test_the_overview_teaches_the_first_steps_and_lists_every_verb_and_topic(covey: Covey) -> None:
@@ -122,7 +122,7 @@ def test_a_verb_explains_itself_and_its_examples_are_understood(
     covey: Covey, verb: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("COLUMNS", str(WIDTH))
-    page = parser_of(verb, load(verb)).format_help()
+    page = parser_of(verb).format_help()
     assert page.startswith(f"usage: covey {verb} ")
     said = covey("help", verb).out
     assert said.startswith(topic(verb) if verb in TOPICS else page.rstrip("\n"))

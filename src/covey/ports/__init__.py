@@ -22,6 +22,7 @@ __getattr__ = late_names(
         "MessageFilter": "covey.ports.ledger",
         "Operation": "covey.ports.store",
         "Pages": "covey.ports.pages",
+        "Ports": "covey.ports.space",
         "RunFilter": "covey.ports.runs",
         "Search": "covey.ports.search",
         "Setback": "covey.ports.folder",

@@ -14,6 +14,7 @@ from covey.ports.pages import Pages as Pages
 from covey.ports.presence import Liveness as Liveness
 from covey.ports.runs import RunFilter as RunFilter
 from covey.ports.search import Search as Search
+from covey.ports.space import Ports as Ports
 from covey.ports.store import Capabilities as Capabilities
 from covey.ports.store import Operation as Operation
 from covey.ports.store import Store as Store

@@ -29,8 +29,8 @@ from covey.services.recipients import SendPolicy, Unregistered, introduce, recip
 from covey.services.room import make_room
 from covey.services.routes import Alike, Route, Routes
 from covey.services.steady import SteadyLook
-from covey.services.task_moves import Desk
 from covey.services.task_opening import open_task, task_refusal
+from covey.services.updates import Desk
 
 
 class Acceptance:

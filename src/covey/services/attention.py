@@ -45,7 +45,7 @@ from covey.services.offers import Part, make_offer, shown_states
 from covey.services.open_tasks import NO_TASKS, OpenTasks, fit_tasks, open_tasks, parked_copies
 from covey.services.pauses import is_paused
 from covey.services.policies import SUBJECTS_ARE_CATEGORIES, is_on
-from covey.services.task_moves import Desk
+from covey.services.updates import Desk
 from covey.services.upkeep import Upkeep
 from covey.services.waiting import Waiting
 

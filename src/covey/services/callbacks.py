@@ -7,7 +7,8 @@ from covey.core.names import parse_agent_name
 from covey.ports.clock import Ids
 from covey.ports.presence import Liveness
 from covey.services.act import Act
-from covey.services.notices import Told, tell_of
+from covey.services.notices import tell_of
+from covey.services.updates import Told
 
 
 async def route_result(act: Act, update: Message, ids: Ids, liveness: Liveness) -> Message | None:

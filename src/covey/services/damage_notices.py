@@ -13,9 +13,9 @@ from covey.ports.store import Transaction
 from covey.services.act import Act, journal
 from covey.services.damaged import notice_of
 from covey.services.known import known_message
-from covey.services.notices import Told, tell_of
+from covey.services.notices import tell_of
 from covey.services.recipients import introduce
-from covey.services.task_moves import Desk
+from covey.services.updates import Desk, Told
 
 
 async def is_reported(tx: Transaction, delivery: Delivery) -> bool:

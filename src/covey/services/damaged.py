@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 
-from covey import ports
+import covey.ports as ports
 from covey.core.delivery import Delivery
 from covey.core.errors import MessageDamaged
 from covey.core.identity import THE_SPACE

@@ -8,6 +8,7 @@ from covey.core.errors import CoveyError, MessageDamaged, RecordDamaged, StoreCo
 from covey.core.finding import Area, Examination, Finding
 from covey.core.identity import Identity
 from covey.ports.checkup import Checkup, Tell
+from covey.ports.space import Ports
 from covey.services.audit import Audit
 from covey.services.doctor_channels import ChannelsCheckup
 from covey.services.doctor_inboxes import InboxesCheckup
@@ -18,7 +19,6 @@ from covey.services.doctor_sessions import SessionsCheckup
 from covey.services.doctor_storms import StormsCheckup
 from covey.services.doctor_tasks import TasksCheckup
 from covey.services.doctor_tickets import TicketsCheckup
-from covey.services.space import Ports
 from covey.services.upkeep import Upkeep
 
 Opening = Callable[[], Sequence[Checkup]]

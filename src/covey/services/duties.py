@@ -22,10 +22,11 @@ from covey.services.open_tasks import fit_tasks, not_allowed, open_tasks
 from covey.services.pauses import check_not_paused
 from covey.services.presence import give_up, live_sessions
 from covey.services.steady import SteadyLiveness
-from covey.services.task_moves import Desk, shift_task
+from covey.services.task_moves import shift_task
 from covey.services.task_progress import count_progress
 from covey.services.task_release import release_task
 from covey.services.tasks import TaskView, known_task
+from covey.services.updates import Desk
 from covey.services.waiting import Waiting
 
 T = TypeVar("T")

@@ -36,7 +36,7 @@ from covey.ports.store import Transaction
 from covey.services.act import Act, journal
 from covey.services.policies import STOPPED
 from covey.services.storm_notices import tell_stopped
-from covey.services.task_moves import Desk
+from covey.services.updates import Desk
 from covey.services.weighing import limits_of
 
 MOST_FLOWS: Final = 8

@@ -1,6 +1,6 @@
 """Records that must be there: each of them, or the error that says it is not."""
 
-from covey import ports
+import covey.ports as ports
 from covey.core.card import Agent
 from covey.core.errors import (
     MessagePruned,

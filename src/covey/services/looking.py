@@ -4,7 +4,7 @@ from collections.abc import Collection, Sequence
 from datetime import datetime
 from typing import Final, NamedTuple
 
-from covey import ports
+import covey.ports as ports
 from covey.core.delivery import WAITING, Delivery, DeliveryState, state_at
 from covey.core.errors import MessageDamaged
 from covey.core.ids import InboxId, parked_inbox

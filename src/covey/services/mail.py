@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Final, NamedTuple
 
-from covey import ports
+import covey.ports as ports
 from covey.core.authority import check_sender
 from covey.core.delivery import WAITING, Delivery, DeliveryState, Move, state_at
 from covey.core.draft import Draft, compose
@@ -38,7 +38,8 @@ from covey.services.known import OwnSessions, check_not_pruned, known_message
 from covey.services.leases import lapse
 from covey.services.recipients import SendPolicy
 from covey.services.room import warn_of
-from covey.services.task_moves import Desk, cancel_task
+from covey.services.task_moves import cancel_task
+from covey.services.updates import Desk
 from covey.services.waiting import Waiting
 
 _PROVEN: Final = (Grade.SESSION, Grade.TOKEN)

@@ -22,7 +22,7 @@ from covey.services.mirror_reading import Read, known_as, read_file
 from covey.services.mirror_registry import BEAT, Registry
 from covey.services.mirror_settling import Settling
 from covey.services.policies import SUBJECTS_ARE_CATEGORIES, is_on
-from covey.services.task_moves import Desk
+from covey.services.updates import Desk
 from covey.services.warning import warn
 
 LOOK: Final = 500

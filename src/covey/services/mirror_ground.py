@@ -12,7 +12,7 @@ from covey.ports.clock import Clock
 from covey.ports.folder import Visit
 from covey.ports.store import Store
 from covey.services.attachments import Attachments
-from covey.services.task_moves import Desk
+from covey.services.updates import Desk
 
 BY_OTHERS: Final = "archived by another program"
 """Why a copy was settled that a foreign program has put away."""

@@ -10,8 +10,9 @@ from covey.core.task import Task, TaskMove, TaskState, task_at
 from covey.ports.clock import Ids
 from covey.services.act import Act
 from covey.services.claims import take_claim
-from covey.services.task_moves import Desk, shift_task
+from covey.services.task_moves import shift_task
 from covey.services.tasks import known_task
+from covey.services.updates import Desk
 
 _S = TaskState
 _M = TaskMove

@@ -7,7 +7,7 @@ returns. The ledger is the truth: what can't be mirrored now is mirrored later, 
 from collections.abc import Callable, Collection, Sequence
 from typing import Any, Protocol, TypeVar
 
-from covey import ports
+import covey.ports as ports
 from covey.core.errors import StoreClosed, StoreUnconfirmed
 
 T = TypeVar("T")

@@ -12,12 +12,12 @@ from covey.ports.folder import SharedArchive
 from covey.ports.ledger import MessageFilter
 from covey.ports.presence import Liveness
 from covey.ports.search import Hit, Search
+from covey.ports.space import Ports
 from covey.ports.store import Store, Transaction
 from covey.ports.wakeups import Wakeups
 from covey.ports.wire import Wire
 from covey.services.narrow_ledger import WIDER
 from covey.services.narrow_store import NarrowStore
-from covey.services.space import Ports
 
 
 class NarrowSearch:

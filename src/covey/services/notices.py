@@ -1,26 +1,20 @@
 """Notices: the space tells a sender what became of its message. They pass every rule and spend nobody's hops."""
 
-from typing import Final, NamedTuple
+from typing import Final
 
-from covey.core.address import Address, AddressKind
-from covey.core.delivery import Delivery, DeliveryState
 from covey.core.identity import THE_SPACE, Identity
-from covey.core.ids import SessionId, delivery_id, parked_inbox
 from covey.core.limits import FLOW_SAMPLE
 from covey.core.message import Kind, Message, TaskRef
 from covey.core.names import AgentName
 from covey.core.parts import DataPart, Part, TextPart
 from covey.core.post import Post
 from covey.core.render_hidden import unbroken
-from covey.core.routing import stand_in
 from covey.core.task import TaskState
 from covey.core.ticket import Ticket, Trouble
-from covey.core.wire import encode
 from covey.ports.clock import Ids
 from covey.ports.presence import Liveness
 from covey.services.act import Act, trouble
-from covey.services.filing import file
-from covey.services.presence import live_sessions
+from covey.services.updates import Desk, Told, file_update
 
 REJECTED: Final = str(TaskState.REJECTED)
 
@@ -86,69 +80,12 @@ async def _notify_sender(
         await tell_of(act, about, told, THE_SPACE, ids, liveness)
 
 
-class Told(NamedTuple):
-    """What an agent is told of a message: who of its sessions, if it is live, and what."""
-
-    agent: AgentName
-    session: SessionId | None
-    parts: tuple[Part, ...]
-    task: TaskRef | None = None
-
-
 async def tell_of(act: Act, about: Message, told: Told, sender: Identity, ids: Ids, liveness: Liveness) -> Message:
-    """File an update about a message and return it. It passes every rule and spends no hops. One about a task has no
-    subject: an update of one task never takes the place of an update of another."""
-    live = await live_sessions(act, told.agent, liveness)
-    reader = next((session for session in live if session.id == told.session), stand_in(live))
-    inbox = parked_inbox(told.agent) if reader is None else reader.inbox
-    task = told.task
-    update = Message(  # by position: every move of every task comes by here
-        ids.message_id(act.now),
-        Kind.UPDATE,
-        sender,
-        (Address(AddressKind.AGENT, told.agent),),
-        told.parts,
-        act.now,
-        about.thread,
-        about.root,
-        None if task else about.subject,
-        about.scope,
-        None,
-        about.id,
-        about.id,
-        about.correlation_id if task else None,
-        False,
-        about.hops_left,
-        about.trace,
-        task,
-        about.callback if task else None,
-        traceparent=about.traceparent if task else None,
-        depth=about.depth + 1,
-    )
-    delivery = Delivery(
-        delivery_id(update.id, 1),
-        update.id,
-        inbox,
-        told.agent,
-        DeliveryState.QUEUED,
-        update.kind,
-        sender.agent,
-        False,
-        act.now,
-        0,
-        await act.tx.agents.next_number(told.agent),
-        update.scope,
-        update.subject,
-    )
-    receipt = await file(act._replace(actor=sender), update, encode(update), (delivery,), ())
-    if task is not None and delivery.number % FLOW_SAMPLE == 0:
+    """File an update about a message and return it. Updates about tasks are counted like other messages: agents
+    can also keep each other going with tasks."""
+    update, delivery = await file_update(act, about, told, sender, ids, liveness)
+    if told.task is not None and delivery.number % FLOW_SAMPLE == 0:
         from covey.services.flows import count_samples  # here because most are not sampled
-        from covey.services.task_moves import Desk
 
-        await count_samples(act, update, receipt.deliveries, Desk(ids, liveness), is_due=True)
-    agent = await act.tx.agents.get(told.agent) if reader is None else None  # nobody joins as a channel
-    if agent is not None and agent.card.channel:
-        from covey.services.posting import post_all  # here because most are not told through one
-
-        await post_all(act, update, about, (delivery,))
+        await count_samples(act, update, (delivery,), Desk(ids, liveness), is_due=True)
     return update

@@ -28,7 +28,7 @@ from covey.services.known import own_session
 from covey.services.lately import Lately
 from covey.services.open_tasks import fit_tasks, parked_copies
 from covey.services.pauses import is_paused
-from covey.services.task_moves import Desk
+from covey.services.updates import Desk
 from covey.services.upkeep import Upkeep
 
 

@@ -17,7 +17,8 @@ from covey.services.claims import is_left
 from covey.services.known import known_message
 from covey.services.pauses import is_paused
 from covey.services.quota import taken_places
-from covey.services.task_moves import Desk, shift_task
+from covey.services.task_moves import shift_task
+from covey.services.updates import Desk
 
 
 class Unfit(NamedTuple):

@@ -16,7 +16,7 @@ from covey.ports.store import Store, Transaction
 from covey.services.act import Act
 from covey.services.known import known_message, own_session
 from covey.services.offers import Part, make_offer
-from covey.services.task_moves import Desk
+from covey.services.updates import Desk
 from covey.services.upkeep import Upkeep
 
 

@@ -11,7 +11,7 @@ from covey.ports.store import Store, Transaction
 from covey.services.act import Act, shift
 from covey.services.known import own_session
 from covey.services.notices import report_trouble
-from covey.services.task_moves import Desk
+from covey.services.updates import Desk
 from covey.services.warning import warn
 
 

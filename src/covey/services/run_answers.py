@@ -13,9 +13,9 @@ from covey.core.wire import encode
 from covey.ports.launching import Product
 from covey.services.acceptance import Acceptance
 from covey.services.act import Act
-from covey.services.notices import Told, tell_of
+from covey.services.notices import tell_of
 from covey.services.recipients import SendPolicy
-from covey.services.task_moves import Desk
+from covey.services.updates import Desk, Told
 
 _IN_WORDS = {
     RunState.COMPLETED: "Done.",

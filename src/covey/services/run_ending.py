@@ -19,11 +19,11 @@ from covey.core.wire import encode
 from covey.ports.launching import Product
 from covey.services.act import Act, journal, shift_ticket
 from covey.services.filing import file
-from covey.services.notices import Told, tell_of
+from covey.services.notices import tell_of
 from covey.services.presence import end_session, is_live, live_sessions
 from covey.services.run_answers import answer_for, show_in_thread
 from covey.services.run_moves import shift_run, unbind_run
-from covey.services.task_moves import Desk
+from covey.services.updates import Desk, Told
 
 ENDS: Final = {
     RunState.COMPLETED: "it is done",

@@ -1,54 +1,13 @@
 """All services of one space, joined. Each is made, and its module loaded, when it is first used."""
 
 from collections.abc import Callable
-from typing import Protocol
 
-from covey import ports
+import covey.ports as ports
 from covey.core.drive import Complete, complete
 from covey.core.errors import BeyondToken
 from covey.core.identity import Grade, Identity
 from covey.core.late import late
 from covey.core.limits import RECHECK_SECONDS
-from covey.core.names import AgentName
-
-
-class Ports(Protocol):
-    """What a space is made on: one adapter for each role."""
-
-    @property
-    def store(self) -> "ports.Store": ...
-    @property
-    def wakeups(self) -> "ports.Wakeups": ...
-    @property
-    def blobs(self) -> "ports.Blobs": ...
-    @property
-    def search(self) -> "ports.Search": ...
-    @property
-    def liveness(self) -> "ports.Liveness": ...
-    @property
-    def files(self) -> "ports.Files": ...
-    @property
-    def clock(self) -> "ports.Clock": ...
-    @property
-    def ids(self) -> "ports.Ids": ...
-    @property
-    def author(self) -> AgentName | None:
-        """The agent whose credentials the store takes, where it vouches for who writes; it counts as its token."""
-        ...
-
-    @property
-    def wire(self) -> "ports.Wire | None":
-        """The wire to programs that know only the subjects of inboxes; None where the engine has none."""
-        ...
-
-    @property
-    def shared_archive(self) -> "ports.SharedArchive | None":
-        """The archive that programs of others move files into; None where there is none."""
-        ...
-
-    async def close(self) -> None:
-        """Let go of every adapter, in the order in which they depend on each other."""
-        ...
 
 
 class Services:
@@ -60,7 +19,7 @@ class Services:
 
     def __init__(
         self,
-        ports: Ports,
+        ports: "ports.Ports",
         recheck: float = RECHECK_SECONDS,
         holder: Identity | None = None,
         launching: "Callable[[Services], ports.Launching] | None" = None,
@@ -328,7 +287,7 @@ class Services:
 
     @late
     def _desk(self):
-        from covey.services.task_moves import Desk
+        from covey.services.updates import Desk
 
         return Desk(self._ports.ids, self._ports.liveness)
 

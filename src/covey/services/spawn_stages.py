@@ -57,7 +57,7 @@ from covey.services.run_moves import shift_run, unbind_run
 from covey.services.spawn_request import SpawnRequest
 from covey.services.spawn_steps import Step
 from covey.services.spawn_thread import bind_child
-from covey.services.task_moves import Desk
+from covey.services.updates import Desk
 from covey.services.weighing import stop_storm
 
 SPAWN_FAILED = "its spawn failed"

@@ -42,7 +42,7 @@ from covey.services.spawn_request import SpawnRequest
 from covey.services.spawn_stages import Stages, Tools
 from covey.services.spawn_steps import Walk
 from covey.services.supervision import Supervision
-from covey.services.task_moves import Desk
+from covey.services.updates import Desk
 from covey.services.waiting import Waiting
 from covey.services.waits import Waits
 from covey.services.warning import warn

@@ -8,9 +8,8 @@ from covey.core.message import Message
 from covey.core.names import OPERATOR, AgentName
 from covey.core.parts import DataPart, TextPart
 from covey.services.act import Act
-from covey.services.notices import Told, tell_of
 from covey.services.recipients import introduce
-from covey.services.task_moves import Desk
+from covey.services.updates import Desk, Told, file_update
 
 NOTHING_TO_ANSWER = "There is nothing to answer: go on with your own work."
 NEWS_PASSES = "Something new is still delivered."
@@ -38,4 +37,5 @@ async def tell_stopped(
     for agent, text in told.items():
         known = await act.tx.agents.get(agent) or await introduce(act, agent)
         session = refused.sender.session if known.name == refused.sender.agent else None
-        await tell_of(act, about, Told(known.name, session, (TextPart(text), data)), THE_SPACE, desk.ids, desk.liveness)
+        notice = Told(known.name, session, (TextPart(text), data))
+        await file_update(act, about, notice, THE_SPACE, desk.ids, desk.liveness)

@@ -19,7 +19,7 @@ from covey.services.act import Act, journal
 from covey.services.offers import Offers
 from covey.services.run_answers import answer_for, remark_on, show_in_thread
 from covey.services.run_ending import end_run
-from covey.services.task_moves import Desk
+from covey.services.updates import Desk
 from covey.services.waiting import Waiting
 
 LOOK_S: Final = 3600.0

@@ -1,7 +1,5 @@
 """Moves of a task: its record, the journal, and the update that tells its delegator, in one transaction."""
 
-from typing import NamedTuple
-
 from covey.core.delivery import WAITING, DeliveryState, Move
 from covey.core.event import Action
 from covey.core.identity import THE_SPACE
@@ -10,18 +8,10 @@ from covey.core.message import Message, TaskRef
 from covey.core.parts import Part, TextPart
 from covey.core.render_hidden import unbroken
 from covey.core.task import CANCELLED, DEADLINE, MESSAGE_EXPIRED, Task, TaskMove, task_moved
-from covey.ports.clock import Ids
-from covey.ports.presence import Liveness
 from covey.services.act import Act, journal, shift
 from covey.services.known import known_message
-from covey.services.notices import Told, tell_of
-
-
-class Desk(NamedTuple):
-    """What it takes to tell someone something."""
-
-    ids: Ids
-    liveness: Liveness
+from covey.services.notices import tell_of
+from covey.services.updates import Desk, Told
 
 
 async def shift_task(

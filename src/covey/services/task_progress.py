@@ -15,7 +15,7 @@ from covey.core.task import Task
 from covey.services.act import Act, journal
 from covey.services.flows import add_stop, stops_at
 from covey.services.storm_notices import tell_stopped
-from covey.services.task_moves import Desk
+from covey.services.updates import Desk
 from covey.services.weighing import limits_of
 
 

@@ -21,8 +21,9 @@ from covey.services.by_now import task_by_now
 from covey.services.known import check_not_pruned, known_message
 from covey.services.mail import Mail
 from covey.services.recipients import SendPolicy
-from covey.services.task_moves import Desk, cancel_task
+from covey.services.task_moves import cancel_task
 from covey.services.task_opening import new_task
+from covey.services.updates import Desk
 from covey.services.waiting import Waiting
 
 PAGE = 500

@@ -12,10 +12,11 @@ from covey.core.counted import counted
 from covey.core.errors import Invalid, SpaceInUse, WouldOverwrite
 from covey.core.export_lines import Summary
 from covey.core.identity import Identity
+from covey.ports.space import Ports
 from covey.ports.store import Transaction
 from covey.ports.views import Views
 from covey.services.presence import is_live
-from covey.services.space import Ports, Services
+from covey.services.space import Services
 from covey.services.transfer_compare import Compared, Copy, check_counts, compare
 from covey.services.transfer_import import Tell
 from covey.services.transfer_progress import is_progress

@@ -15,7 +15,8 @@ from covey.services.act import Act, shift
 from covey.services.leases import lapse
 from covey.services.notices import report_trouble
 from covey.services.presence import is_live, live_sessions
-from covey.services.task_moves import Desk, expire_task, mend_tasks
+from covey.services.task_moves import expire_task, mend_tasks
+from covey.services.updates import Desk
 
 BATCH: Final = 500
 """How many lapsed deliveries one transaction writes down, so that others get their turn."""

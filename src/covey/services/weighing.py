@@ -33,7 +33,7 @@ from covey.ports.store import Transaction
 from covey.services.act import Act, journal
 from covey.services.answers import pays
 from covey.services.storm_notices import tell_stopped
-from covey.services.task_moves import Desk
+from covey.services.updates import Desk
 
 _SAID: Final = frozenset({Kind.NOTIFY, Kind.REQUEST, Kind.RESPONSE})
 """What can be an echo. A task is taken once, and updates of it are not answered."""

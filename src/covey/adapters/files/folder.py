@@ -7,7 +7,7 @@ from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from typing import NamedTuple
 
-from covey import ports
+import covey.ports as ports
 from covey.adapters.files.beside import Beside, Gate, OneByOne, OpenGate
 from covey.adapters.files.database import NOTEBOOK, inode_of
 from covey.adapters.files.freshness import Mark, are_left

@@ -4,13 +4,14 @@
 
 import errno
 import os
+from contextlib import suppress
 from typing import Final
 
 import apsw
 
 from covey.adapters.sqlite.access import on_one_cursor
-from covey.adapters.sqlite.files import PRIVATE_FILE, remove, write_new
 from covey.adapters.sqlite.statements import statements
+from covey.disk.private import private, write_new
 from covey.disk.syncing import sync
 
 MAKING: Final = "-making-"
@@ -24,7 +25,7 @@ def make_blank(path: str) -> None:
     """Make a store without tables at `path`, unless there is a file."""
     content = _blank()
     making = f"{path}{MAKING}{os.getpid()}"
-    descriptor = os.open(making, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, PRIVATE_FILE)
+    descriptor = private(making, os.O_WRONLY)
     try:
         try:
             os.write(descriptor, content)
@@ -39,7 +40,8 @@ def make_blank(path: str) -> None:
             raise
         write_new(path, content)
     finally:
-        remove(making)
+        with suppress(FileNotFoundError):
+            os.unlink(making)
 
 
 def _blank() -> bytes:

@@ -6,7 +6,7 @@ from typing import Any, Final, Literal
 
 import apsw
 
-from covey import ports
+import covey.ports as ports
 from covey.adapters.sqlite.access import on_one_cursor
 from covey.adapters.sqlite.files import prepare
 from covey.adapters.sqlite.migrations import bring_up_to_date

@@ -7,7 +7,6 @@ from typing import Final
 
 from covey.core.errors import StoreCorrupt
 
-PRIVATE_FILE: Final = 0o600
 PRIVATE_FOLDER: Final = 0o700
 HIDDEN_FOLDER: Final = ".covey"
 EMPTY: Final = (
@@ -26,6 +25,8 @@ def prepare(path: str) -> None:
     if not os.path.isdir(folder):
         _make_folder(folder)
         if os.path.basename(folder) == HIDDEN_FOLDER:
+            from covey.disk.private import write_new  # here because it is seldom so
+
             write_new(os.path.join(folder, ".gitignore"), b"*\n")
     try:
         if is_empty(path):
@@ -45,18 +46,6 @@ def is_empty(path: str) -> bool:
         return os.stat(f"{path}-wal").st_size == 0
     except FileNotFoundError:
         return True
-
-
-def write_new(path: str, content: bytes) -> None:
-    """Write a file, unless there is one."""
-    try:
-        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, PRIVATE_FILE)
-    except FileExistsError:
-        return
-    try:
-        os.write(descriptor, content)
-    finally:
-        os.close(descriptor)
 
 
 def remove(path: str) -> None:

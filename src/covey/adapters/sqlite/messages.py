@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import apsw
 
-from covey import ports
+import covey.ports as ports
 from covey.adapters.sqlite.access import Access
 from covey.adapters.sqlite.checksums import of_document
 from covey.adapters.sqlite.recent import decode_recent, remember

@@ -5,7 +5,7 @@ from typing import TypeVar
 
 import apsw
 
-from covey import ports
+import covey.ports as ports
 from covey.adapters.sqlite.access import Access, on_one_cursor, refuse
 from covey.adapters.sqlite.condition import Condition
 from covey.adapters.sqlite.known import Known

@@ -9,7 +9,7 @@ from typing import TypeVar
 
 import apsw
 
-from covey import ports
+import covey.ports as ports
 from covey.adapters.sqlite.condition import Condition
 from covey.adapters.sqlite.counts import write_counts
 from covey.adapters.sqlite.known import Known

@@ -5,7 +5,7 @@ from typing import Protocol
 
 import apsw
 
-from covey import ports
+import covey.ports as ports
 from covey.adapters.sqlite.access import Execute
 from covey.core.ids import Topic
 

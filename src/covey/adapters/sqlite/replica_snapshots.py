@@ -5,7 +5,6 @@ import os
 import apsw
 
 from covey.adapters.sqlite.access import on_one_cursor
-from covey.adapters.sqlite.files import write_new
 from covey.adapters.sqlite.integrity import damage
 from covey.adapters.sqlite.opening import open_to_look
 from covey.adapters.sqlite.replica_state import read_state
@@ -13,6 +12,7 @@ from covey.adapters.sqlite.snapshots import copy_pages
 from covey.adapters.sqlite.statements import statements
 from covey.adapters.sqlite.trouble import raise_explained
 from covey.core.errors import StoreCorrupt
+from covey.disk.private import write_new
 from covey.ports.log import LogSnapshots
 
 _SQL = statements("snapshots")

@@ -8,12 +8,13 @@ from typing import Final, NamedTuple
 import apsw
 
 from covey.adapters.sqlite.access import Execute, on_one_cursor
-from covey.adapters.sqlite.files import remove, write_new
+from covey.adapters.sqlite.files import remove
 from covey.adapters.sqlite.statements import statements
 from covey.adapters.sqlite.trouble import BUSY_LIMIT_S
 from covey.adapters.sqlite.values import to_text, to_text_or_null
 from covey.core.ids import MessageId
 from covey.core.message import Message
+from covey.disk.private import write_new
 from covey.ports.ledger import MessageFilter
 from covey.ports.search import Hit
 

@@ -3,7 +3,7 @@
 import os
 from typing import TypeVar
 
-from covey import ports
+import covey.ports as ports
 from covey.adapters.sqlite.condition import Condition
 from covey.adapters.sqlite.connection import Synchronous, absolute, capabilities, connect
 from covey.adapters.sqlite.known import Known

@@ -1,18 +1,19 @@
 """One call of a verb: its arguments, the space it is about, and who acts."""
 
 import os
-from argparse import Namespace
-from collections.abc import Awaitable
+from argparse import ArgumentParser, Namespace
+from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
+import covey.ports as ports
 from covey.core.drive import finish
-from covey.core.errors import Invalid
+from covey.core.errors import IdentityRefused, Invalid
 from covey.core.identity import Identity
 from covey.core.ids import parse_session_id
 from covey.core.late import late
 from covey.core.names import AgentName, parse_agent_name
 from covey.core.store_url import Engine, StoreUrl
-from covey.services.space import Ports, Services
+from covey.services.space import Services
 from covey.surfaces.cli.output import Output
 from covey.wiring import connect_inline, is_there, locate
 
@@ -22,13 +23,15 @@ T = TypeVar("T")
 class Call:
     """What a verb gets. `services` opens the space in this thread, without an event loop, when first used."""
 
-    def __init__(self, options: Namespace, output: Output) -> None:
+    def __init__(self, options: Namespace, output: Output, parser_of: Callable[[str], ArgumentParser]) -> None:
         self.options = options
         self.output = output
+        self.parser_of = parser_of
+        """Loads a verb and returns its parser, for verbs that explain others."""
         self.is_first = False
         """Whether there was no space when the verb began, which makes one."""
         self._url: StoreUrl | None = None
-        self._ports: Ports | None = None
+        self._ports: ports.Ports | None = None
         self._services: Services | None = None
         self._holder: Identity | None = None
 
@@ -41,7 +44,7 @@ class Call:
         self._url = url
 
     @property
-    def ports(self) -> Ports:
+    def ports(self):
         if self._ports is None:
             self._ports = connect_inline(self.url, ["."], self.report)
         return self._ports
@@ -78,9 +81,9 @@ class Call:
         those."""
         token = os.environ.get("COVEY_TOKEN")
         if self._holder is None and token is not None:
-            from covey.surfaces.cli.credentials import holder_of  # here because most calls show none
-
-            self._holder = holder_of(self, token)
+            if not is_there(self.url):  # it has no tokens, and is not made for that
+                raise IdentityRefused(f"there is no space at {self.url}, and so no token of it")
+            self._holder = self.run(Services(self.ports).identities.by_token(token))
         elif self._holder is None and self.url.engine is Engine.NATS:
             self._holder = Services(self.ports).vouched
         return self._holder
@@ -104,9 +107,9 @@ class Call:
         """Return who acts: the holder of the token in COVEY_TOKEN, the session that COVEY_SESSION proves, or the name
         that was given, which is only claimed."""
         if (holder := self.holder) is not None:
-            from covey.surfaces.cli.credentials import acting
+            from covey.surfaces.cli.credentials import acting  # here because most calls show no token
 
-            return acting(self, holder, claimed)
+            return acting(self.services, holder, claimed, self.options.agent)
         proof = os.environ.get("COVEY_SESSION")
         name = claimed or self.options.agent or os.environ.get("COVEY_AGENT")
         if proof:

@@ -1,12 +1,11 @@
 """The canvas: a page that covers a person's terminal while a verb goes on, and leaves it as it was."""
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from types import TracebackType
 from typing import Final, Self, TextIO
 
 from covey.surfaces.cli.letters import fitted
-from covey.surfaces.cli.output import columns
 from covey.surfaces.cli.screen import STYLES, Screen
 
 LOWEST: Final = 24
@@ -18,17 +17,18 @@ _REST_OF_PAGE: Final = "\x1b[J"
 
 
 class Canvas:
-    """`with Canvas(screen, out) as canvas: canvas.draw(lines, hint)`."""
+    """`with output.canvas() as canvas: canvas.draw(lines, hint)`."""
 
-    def __init__(self, screen: Screen, out: TextIO) -> None:
+    def __init__(self, screen: Screen, out: TextIO, columns: Callable[[], int]) -> None:
         self._screen = screen
         self._out = out
+        self._columns = columns
         self.styles: Mapping[str, str] = STYLES
 
     @property
     def room(self) -> tuple[int, int]:
         """How many columns and lines there are for what is drawn above the hint."""
-        return columns(), max(1, _height() - 2)
+        return self._columns(), max(1, _height() - 2)
 
     def draw(self, lines: Sequence[Sequence[tuple[str, str]]], hint: str) -> None:
         """Show these lines instead of the last ones, and at the foot a hint."""

@@ -1,5 +1,6 @@
 """Completing: which words can follow those on a command line."""
 
+from argparse import ArgumentParser
 from collections.abc import Callable, Iterable, Sequence
 from itertools import starmap
 from typing import Final, NamedTuple
@@ -31,8 +32,8 @@ class Known(NamedTuple):
     children: Callable[[], Sequence[tuple[str, str]]]
 
 
-def complete(words: Sequence[str], known: Known) -> Sequence[Word]:
-    """Return what can stand in the place of the last word."""
+def complete(words: Sequence[str], known: Known, parser_of: Callable[[str], ArgumentParser]) -> Sequence[Word]:
+    """Return the words that can stand in the place of the last one. `parser_of` returns the parser of a verb."""
     *before, current = words or ("",)
     verb, after = _verb(before)
     if before and before[-1] in _ANYWHERE:
@@ -42,7 +43,7 @@ def complete(words: Sequence[str], known: Known) -> Sequence[Word]:
     elif verb is None:
         found = [Word(name, entry.summary) for name, entry in VERBS.items()]
     elif verb in VERBS:
-        found = _of_verb(verb, after, current, known)
+        found = _of_verb(verb, arguments_of(parser_of(verb)), after, current, known)
     else:
         found = ()
     return [word for word in found if word.word.startswith(current) or word.word == FILES]
@@ -60,8 +61,9 @@ def _verb(before: Sequence[str]) -> tuple[str | None, Sequence[str]]:
     return None, ()
 
 
-def _of_verb(verb: str, after: Sequence[str], current: str, known: Known) -> Iterable[Word]:
-    arguments = arguments_of(verb)
+def _of_verb(
+    verb: str, arguments: Sequence[Argument], after: Sequence[str], current: str, known: Known
+) -> Iterable[Word]:
     flags = {flag: argument for argument in arguments for flag in argument.flags}
     previous = flags.get(after[-1]) if after else None
     if previous is not None and previous.takes_value:

@@ -4,8 +4,6 @@ from argparse import SUPPRESS, Action, ArgumentParser
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from covey.surfaces.cli.main import load, parser_of
-
 
 class Argument(NamedTuple):
     """One thing that a verb takes."""
@@ -29,9 +27,8 @@ class Argument(NamedTuple):
 COMMON = ("--store", "--agent", "--json")
 
 
-def arguments_of(verb: str) -> Sequence[Argument]:
-    """Return what a verb takes, in its own order; what every verb takes comes last."""
-    parser = parser_of(verb, load(verb))
+def arguments_of(parser: ArgumentParser) -> Sequence[Argument]:
+    """Return the arguments of a verb's parser, in its own order; those that every verb takes come last."""
     actions = parser._actions  # pyright: ignore[reportPrivateUsage]  # argparse has no public way to ask
     found = [_argument(action, parser) for action in actions if action.help != SUPPRESS and action.dest != "help"]
     return sorted(found, key=lambda argument: argument.is_common)

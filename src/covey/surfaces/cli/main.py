@@ -72,7 +72,7 @@ def _run(words: list[str], output: Output) -> int:
             return DONE
         output.as_json |= VERBS[verb].json_only
         options, module = parse(verb, words)
-        call = Call(options, output)
+        call = Call(options, output, parser_of)
         check_space(call, VERBS[verb].use)
         return module.run(call)
     except CoveyError as error:
@@ -132,8 +132,7 @@ def _known(verb: str) -> str:
 def parse(verb: str, words: Sequence[str]) -> tuple[Namespace, Verb]:
     """Return the options of a call and the module that carries it out. Options may stand anywhere among the words:
     `covey reply 3 --from coder "yes"`."""
-    module = load(verb)
-    return parser_of(verb, module).parse_intermixed_args(words), module
+    return parser_of(verb).parse_intermixed_args(words), load(verb)
 
 
 def load(verb: str) -> Verb:
@@ -142,8 +141,9 @@ def load(verb: str) -> Verb:
     return cast(Verb, import_module(module if "." in module else f"covey.surfaces.cli.verbs.{module}"))
 
 
-def parser_of(verb: str, module: Verb) -> ArgumentParser:
+def parser_of(verb: str) -> ArgumentParser:
     """Return the parser of one verb, with the options that every verb has."""
+    module = load(verb)
     parser = Parser(
         prog=f"covey {verb}",
         description=getattr(module, "DESCRIPTION", VERBS[verb].summary),

@@ -10,8 +10,8 @@ from covey.core.errors import Unavailable
 from covey.core.finding import Area, Examination, Finding
 from covey.core.identity import THE_SPACE, Identity
 from covey.ports.checkup import Checkup, Tell
+from covey.ports.space import Ports
 from covey.services.doctor import Doctor, Failure, record_checkups
-from covey.services.space import Ports
 from covey.surfaces.cli.call import Call
 from covey.surfaces.cli.consent import agreed, can_ask
 from covey.surfaces.cli.exits import DONE, REFUSED, UNAVAILABLE

@@ -22,9 +22,10 @@ from covey.core.session import SessionKind
 from covey.core.store_url import Engine, StoreUrl
 from covey.finishing import Finisher
 from covey.ports.journal import EventFilter
+from covey.ports.space import Ports
 from covey.services.directory import AgentView, JoinRequest
 from covey.services.history import Found
-from covey.services.space import Ports, Services
+from covey.services.space import Services
 from covey.surfaces.python.checks import choice, count, flag, instance, items, note, pid, place, text
 from covey.surfaces.python.checks import lease as parse_lease
 from covey.surfaces.python.member import Member

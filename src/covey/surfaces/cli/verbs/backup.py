@@ -31,7 +31,7 @@ def arguments(parser: ArgumentParser) -> None:
 
 
 def run(call: Call) -> int:
-    check_whole(call, "back up the space")
+    check_whole(call.holder, "back up the space")
     file = call.options.file
     backups = backup(call.url, call.report)
     with Progress(call.output, "backing up") as progress:

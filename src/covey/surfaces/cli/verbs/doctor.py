@@ -43,7 +43,7 @@ def arguments(parser: ArgumentParser) -> None:
 def run(call: Call) -> int:
     options = call.options
     with suppress(Unavailable):  # a store that can't be read knows no token, and is what the doctor is for
-        check_whole(call, "examine the space")
+        check_whole(call.holder, "examine the space")
     codes = _codes(options.only)
     if (options.yes or options.only) and not options.fix:
         raise Invalid("--yes" if options.yes else "--only", None, "it goes with --fix")

@@ -25,7 +25,7 @@ def arguments(parser: ArgumentParser) -> None:
 
 def run(call: Call) -> int:
     name: str | None = call.options.topic
-    page = overview() if name is None else _page(name)
+    page = overview() if name is None else _page(call, name)
     if call.output.as_json:
         call.output.json({"topic": name, "text": page})
     else:
@@ -33,15 +33,12 @@ def run(call: Call) -> int:
     return DONE
 
 
-def _page(name: str) -> str:
+def _page(call: Call, name: str) -> str:
     if name in TOPICS:
         also = f"\n`covey {name} --help` explains the verb.\n" if name in VERBS else ""
         return topic(name) + also
     if name in VERBS:
-        # Late: the door loads verbs, and a verb that loads the door would be a circle.
-        from covey.surfaces.cli.main import load, parser_of
-
-        return parser_of(name, load(name)).format_help()
+        return call.parser_of(name).format_help()
     near = closest(name, {*TOPICS, *VERBS})
     hint = f"did you mean {' or '.join(near)}?" if near else "`covey help` lists the topics and the verbs"
     raise Invalid("topic", name, hint)
