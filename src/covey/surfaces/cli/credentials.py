@@ -7,9 +7,9 @@ from covey.core.errors import BeyondToken, IdentityRefused
 from covey.core.identity import Identity
 from covey.core.ids import parse_session_id
 from covey.core.names import parse_agent_name
+from covey.engines import is_there
 from covey.services.space import Services
 from covey.surfaces.cli.call import Call
-from covey.wiring import is_there
 
 
 def holder_of(call: Call, token: str) -> Identity:
