@@ -13,9 +13,8 @@ from bench.figures import Row, ms, per_second, percentile
 from bench.sends import ROOMY
 from covey.core.drive import finish
 from covey.core.names import AgentName
-from covey.core.store_url import parse_store_url
+from covey.engines import connect_inline, parse_store_url
 from covey.services.space import Services
-from covey.wiring import connect_inline
 
 TEXT = "x" * 1024
 CONTENT = json.dumps({"body": TEXT}).encode()

@@ -7,7 +7,7 @@ from asyncio.subprocess import DEVNULL, PIPE
 from pathlib import Path
 
 from bench.figures import Row, ms, percentile
-from covey import wiring
+from covey.composition import launcher as new_launcher
 from covey.ports.launcher import Launcher, Program
 
 COMMAND = "/usr/bin/true"
@@ -36,7 +36,7 @@ async def guarded(launcher: Launcher, folder: Path, number: int) -> tuple[float,
 
 async def by_turns(folder: Path, repeats: int) -> tuple[list[tuple[float, float]], list[tuple[float, float]]]:
     """Return the times of both, measured by turns."""
-    launcher = wiring.launcher()
+    launcher = new_launcher()
     try:
         pairs = [(await bare(), await guarded(launcher, folder, number)) for number in range(WARM_UP + repeats)]
     finally:

@@ -24,9 +24,9 @@ from bench.sends import make_sink
 from bench.workers import together
 from covey.adapters.sqlite.replica_snapshots import keep
 from covey.core.nats_names import SpaceName, snapshot_stream
-from covey.core.store_url import parse_store_url
+from covey.engines import parse_store_url
+from covey.engines.nats_ports import fetch_all, opener
 from covey.surfaces.python.member import Member
-from covey.wiring_nats import fetch_all, opener
 from tests.nats.servers import NatsServer, one_node
 
 AGENTS = 200

@@ -7,10 +7,10 @@ from pathlib import Path
 import covey
 from bench.figures import Row, ms, percentile
 from covey import Card, Errand, Spawned
+from covey.composition import launcher
 from covey.ports.launcher import Program, Running
 from covey.surfaces.python.spawned import Handler
 from covey.surfaces.spawn import supervisor
-from covey.wiring import launcher
 
 TRUE = "/bin/true"
 WARM_UP = 10

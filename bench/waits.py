@@ -15,10 +15,10 @@ from covey.core.names import AgentName
 from covey.core.parts import TextPart
 from covey.core.ticket import Ticket, TicketState
 from covey.core.waits import Wait
+from covey.engines import connect_inline, locate
 from covey.ports.store import Transaction
 from covey.services.recipients import SendPolicy
 from covey.services.space import Services
-from covey.wiring import connect_inline, locate
 
 REPEATS = 30
 LONG = 3_600.0

@@ -11,10 +11,9 @@ from pathlib import Path
 from typing import Final
 
 from covey.core.drive import finish
-from covey.core.store_url import parse_store_url
+from covey.engines import connect_inline, parse_store_url
 from covey.ports.store import Capabilities, Survives
 from covey.testing import contracts
-from covey.wiring import connect_inline
 from tests.contracts.engines import SERVERS, URLS
 
 ROOT: Final = Path(__file__).parent.parent

@@ -15,6 +15,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
+from covey.composition import mailboxes
 from covey.core.errors import Invalid, MessageTooLarge, RecipientUnknown
 from covey.core.layout_mailbox import ENDING, file_name
 from covey.core.layout_reading import document_of, instant_of
@@ -31,7 +32,6 @@ from covey.core.mailbox_forms import (
     whole_message,
 )
 from covey.core.times import format_instant
-from covey.wiring import mailboxes
 
 __all__ = ["BrokenFile", "MailboxManager"]
 

@@ -14,11 +14,10 @@ from covey.core.event import Action
 from covey.core.identity import Identity
 from covey.core.ids import MessageId
 from covey.core.names import AgentName
-from covey.core.store_url import parse_store_url
+from covey.engines import connect_inline, parse_store_url
 from covey.ports.journal import EventFilter
 from covey.ports.store import Transaction
 from covey.services.space import Services
-from covey.wiring import connect_inline
 from tests.chaos.nats_step import BEGINNING, KEEPING, SENDING, TAKING_IN, keep, send
 from tests.chaos.replicas import brought_up, content
 from tests.nats.servers import NatsServer, one_node

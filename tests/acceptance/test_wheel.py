@@ -37,7 +37,7 @@ FEATURES: Sequence[Feature] = (
 
 IMPORT_ALL = """
 import importlib, pkgutil, covey
-others = ("testing", "__main__", "surfaces.mcp.", "adapters.nats.", "wiring_nats")
+others = ("testing", "__main__", "surfaces.mcp.", "adapters.nats.", "engines.nats_ports")
 for module in pkgutil.walk_packages(covey.__path__, "covey."):
     if not module.name.startswith(tuple(f"covey.{name}" for name in others)):
         importlib.import_module(module.name)

@@ -15,11 +15,10 @@ from covey.core.message import Callback, Kind
 from covey.core.names import AgentName
 from covey.core.parts import TextPart
 from covey.core.post import PostState
-from covey.core.store_url import parse_store_url
+from covey.engines import connect_inline, parse_store_url
 from covey.services.recipients import SendPolicy
 from covey.services.space import Services
 from covey.surfaces.cli.exits import DONE
-from covey.wiring import connect_inline
 from tests.channels.receiving import Receiver, receiver_in, until
 from tests.surfaces.commands import Folder, Started
 

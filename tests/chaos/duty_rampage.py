@@ -19,12 +19,11 @@ from covey.core.identity import Identity
 from covey.core.message import Kind
 from covey.core.names import AgentName
 from covey.core.parts import TextPart
-from covey.core.store_url import parse_store_url
 from covey.core.task import TaskState
+from covey.engines import connect_inline, parse_store_url
 from covey.ports.tasks import TaskFilter
 from covey.services.recipients import SendPolicy
 from covey.services.space import Services
-from covey.wiring import connect_inline
 from tests.chaos.duty import Duty, store, write_program
 from tests.chaos.duty_verdict import Verdict, judge, left_behind
 from tests.chaos.nursery import Nursery, nursery

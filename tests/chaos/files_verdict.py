@@ -12,10 +12,9 @@ from covey.core.ids import MessageId, ticket_id
 from covey.core.layout import Layout, Shelf
 from covey.core.names import AgentName
 from covey.core.standing import standing
-from covey.core.store_url import parse_store_url
+from covey.engines import connect_inline, parse_store_url
 from covey.ports.journal import EventFilter
 from covey.ports.store import Transaction
-from covey.wiring import connect_inline
 
 ALL = 10_000_000
 SHELVES: Mapping[Layout, Mapping[str, Shelf]] = {

@@ -24,11 +24,10 @@ from covey.core.ids import MessageId
 from covey.core.message import Kind
 from covey.core.names import AgentName, Scope
 from covey.core.parts import TextPart
-from covey.core.store_url import parse_store_url
+from covey.engines import connect_inline, parse_store_url
+from covey.engines.nats_ports import opener
 from covey.services.recipients import SendPolicy
 from covey.services.space import Services
-from covey.wiring import connect_inline
-from covey.wiring_nats import opener
 from tests.chaos.replicas import replica_of
 
 Spot = Callable[[], None]

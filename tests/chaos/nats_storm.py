@@ -15,9 +15,8 @@ from covey.adapters.sqlite.integrity import integrity_check
 from covey.core.card import Card
 from covey.core.identity import Identity
 from covey.core.nats_names import SpaceName, log_stream
-from covey.core.store_url import parse_store_url
+from covey.engines import connect_inline, parse_store_url
 from covey.services.space import Services
-from covey.wiring import connect_inline
 from tests.chaos.diary import Trouble, read_diaries
 from tests.chaos.life import NAMES
 from tests.chaos.nursery import Nursery, nursery

@@ -9,9 +9,8 @@ from random import Random, randrange
 from covey.core.capacity import Capacity, Overflow
 from covey.core.card import Card
 from covey.core.identity import Identity
-from covey.core.store_url import parse_store_url
+from covey.engines import connect_inline, parse_store_url
 from covey.services.space import Services
-from covey.wiring import connect_inline
 from tests.chaos.life import NAMES
 from tests.chaos.supervisor import Supervisor, supervised
 from tests.chaos.talkative import let_talk

@@ -8,9 +8,9 @@ from typing import Any
 
 import apsw
 
-from covey.core.store_url import parse_store_url
-from covey.wiring import STORE_FILE, home
-from covey.wiring_nats import fetch_all
+from covey.adapters.nats.places import replica_path
+from covey.engines import parse_store_url
+from covey.engines.nats_ports import fetch_all
 
 LOCAL = ("migrations", "replica")
 """When this machine learned of a schema, and how far it has come."""
@@ -19,7 +19,7 @@ _TABLES = "select name, sql from sqlite_schema where type = 'table' order by nam
 
 def replica_of(url: str) -> Path:
     """Return where the replica is that a URL leads to on this machine."""
-    return Path(home(parse_store_url(url))) / STORE_FILE
+    return Path(replica_path(parse_store_url(url), os.environ))
 
 
 def brought_up(url: str) -> Path:

@@ -8,11 +8,10 @@ from covey.adapters.sqlite.integrity import integrity_check
 from covey.core.delivery import Delivery, DeliveryState
 from covey.core.errors import MessagePruned
 from covey.core.identity import Identity
-from covey.core.store_url import parse_store_url
+from covey.engines import connect_inline, parse_store_url
 from covey.ports.store import Transaction
 from covey.services.recipients import SendPolicy
 from covey.services.space import Services
-from covey.wiring import connect_inline
 from tests.chaos.diary import Done, Entry, Sent, Trouble, read_diaries
 from tests.properties.world import finish
 

@@ -10,11 +10,9 @@ from random import Random
 from typing import NamedTuple, Self
 
 import covey
-from covey.core.store_url import parse_store_url
+from covey.engines import connect_inline, engine_of, parse_store_url
 from covey.services.prune import Prune
 from covey.services.space import Services
-from covey.wiring import connect_inline
-from covey.wiring_care import caretaking
 from tests.chaos.diary import Diary, Trouble
 from tests.chaos.life import NAMES, Life
 from tests.chaos.where import tell_where
@@ -94,6 +92,7 @@ def _live_alone(worker: Worker, diary: Diary) -> None:
 
 
 def _prune(worker: Worker, services: Services) -> Prune:
-    blobs, pages = caretaking(parse_store_url(worker.url))
+    url = parse_store_url(worker.url)
+    blobs, pages = engine_of(url).care.upkeep(url)
     finish(blobs.digests())  # so that it is connected where it has to be: in a moment there may be nobody to connect to
     return services.prune(blobs, pages)

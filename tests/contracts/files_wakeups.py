@@ -4,9 +4,8 @@ from collections.abc import AsyncGenerator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 
 from covey.core.layout import Layout
-from covey.core.store_url import parse_store_url
+from covey.engines import connect, parse_store_url
 from covey.ports.wakeups import Wakeups
-from covey.wiring import connect
 
 
 @asynccontextmanager

@@ -11,10 +11,11 @@ from covey.adapters.sqlite.replica_store import ReplicaStore
 from covey.adapters.sqlite.replicated import ReplicatedSearch, ReplicatedStore
 from covey.adapters.sqlite.search import SqliteSearch
 from covey.adapters.sqlite.views import SqliteViews
-from covey.core.store_url import StoreUrl, parse_store_url
+from covey.core.store_url import StoreUrl
+from covey.engines import parse_store_url
+from covey.engines.nats_ports import opener
 from covey.ports.store import Store
 from covey.testing.opening import Ring, Searched, Viewed, closing, silent
-from covey.wiring_nats import opener
 
 
 def path_of(url: StoreUrl) -> str:

@@ -12,8 +12,9 @@ from covey.core.channel import setting_of
 from covey.core.errors import Invalid
 from covey.core.names import AgentName
 from covey.core.negotiation import MAX_ROUNDS, ROUNDS, ROUNDS_SETTING
-from covey.core.store_url import Engine, parse_store_url
+from covey.core.store_url import StoreUrl
 from covey.core.storm import STORM_LIMITS, Limit, Limits
+from covey.engines import BUILT_IN, engine_of, parse_store_url
 from covey.services import policies
 from covey.surfaces.cli.verbs.join import arguments
 from covey.surfaces.spawn.command import PLACEHOLDERS
@@ -84,7 +85,7 @@ def test_no_setting_is_written_that_the_page_does_not_know() -> None:
 
 def test_every_store_and_every_option_of_one_is_there() -> None:
     shown = [parse_store_url(url.replace("PATH", "file.db")) for url in rows("URL")]
-    assert {url.engine for url in shown} == set(Engine)
+    assert {engine_of(url) for url in shown} == {engine_of(StoreUrl(scheme, "", {})) for scheme in BUILT_IN}
     options: set[tuple[str, str]] = set()
     for engine in ("sqlite", "files"):
         with pytest.raises(Invalid, match="known are: ") as refused:

@@ -1,11 +1,15 @@
 """The adapter that the how-to writes passes the contract as the how-to runs it."""
 
+import re
+import tomllib
 from pathlib import Path
 
 import pytest
 
+from covey.engines import GROUP
 from covey.testing import contracts
 from tests.docs.snippets import Use, snippets
+from tests.engines.test_third_parties import install
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "how-to" / "write-an-adapter.md"
@@ -14,11 +18,18 @@ CONFTEST = (ROOT / "tests" / "conftest.py").read_text(encoding="utf-8")
 
 @pytest.fixture
 def suite(pytester: pytest.Pytester) -> pytest.Pytester:
-    """The files of the page, and something that runs coroutine tests."""
+    """The files of the page, its entry point as an installed distribution has it, and something that runs coroutine
+    tests."""
     pytester.makeconftest(CONFTEST)
     for snippet in snippets(PAGE):
         if snippet.use is Use.FILE:
             (pytester.path / snippet.what).write_text(snippet.code, encoding="utf-8")
+    points = next(
+        block
+        for block in re.findall(r"```toml\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
+        if GROUP in block
+    )
+    install(pytester.path, **tomllib.loads(points)["project"]["entry-points"][GROUP])
     return pytester
 
 
@@ -30,7 +41,7 @@ def outcomes(suite: pytest.Pytester) -> dict[str, int]:
 def test_the_adapter_of_the_page_passes_its_contract(suite: pytest.Pytester) -> None:
     found = outcomes(suite)
     assert set(found) == {"passed"}
-    assert found["passed"] > 10
+    assert found["passed"] > 13
 
 
 def test_an_adapter_that_forgets_a_sentence_of_the_port_does_not(suite: pytest.Pytester) -> None:

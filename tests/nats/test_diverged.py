@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from covey.core.errors import LogDiverged
-from covey.core.store_url import StoreUrl, parse_store_url
+from covey.core.store_url import StoreUrl
+from covey.engines import parse_store_url
 from covey.surfaces.cli.main import main
 from covey.testing import closing, silent
 from covey.testing.contracts.store import both, increment

@@ -20,7 +20,8 @@ from covey.adapters.sqlite.replicated import ReplicatedStore
 from covey.core.errors import LogDiverged, Unavailable
 from covey.core.ids import Topic
 from covey.core.nats_names import SpaceName, log_stream
-from covey.core.store_url import StoreUrl, parse_store_url
+from covey.core.store_url import StoreUrl
+from covey.engines import parse_store_url
 from covey.ports.store import Transaction
 from covey.testing import closing, silent
 from covey.testing.contracts.store import both, increment, ringing

@@ -18,7 +18,7 @@ from covey.core.message import Kind
 from covey.core.names import OPERATOR, AgentName, Scope
 from covey.core.offer import Offer
 from covey.core.parts import TextPart
-from covey.core.store_url import Engine, StoreUrl
+from covey.core.store_url import StoreUrl
 from covey.core.ticket import Ticket
 from covey.ports.files import LoadedFile
 from covey.ports.journal import EventFilter
@@ -63,7 +63,7 @@ class Process(Space):
     """A program that has the space open."""
 
     def __init__(self, ports: Ports) -> None:
-        super().__init__(StoreUrl(Engine.MEMORY, "", {}), ())
+        super().__init__(StoreUrl("memory", "", {}), ())
         self._ports = ports
         self._services = Services(ports, RECHECK_S, launching=self._supervisor)
         self.store = ports.store

@@ -6,8 +6,9 @@ from covey.core.drive import finish
 from covey.core.identity import Identity
 from covey.core.layout import Layout
 from covey.core.names import AgentName, Scope
-from covey.core.store_url import parse_store_url
-from covey.wiring_care import backup, restore
+from covey.engines import engine_of, parse_store_url
+from covey.services.backup import Backup
+from covey.services.restore import Restore
 from tests.services.shared_folder import letter, opened
 from tests.services.transferring import exported, imported
 
@@ -50,12 +51,13 @@ async def test_a_backup_is_restored_with_its_folder(tmp_path: Path) -> None:
         await shared.send("bob", "alice", "kept")
         shared.drop("inbox/alice/x.json", letter(1, "carol", "alice", "theirs"))
     archive = str(tmp_path / "space.tar")
-    finish(backup(url).back_up(archive, replace=False, tell=_quiet))
+    care = engine_of(url).care
+    finish(Backup(*care.backup(url)).back_up(archive, replace=False, tell=_quiet))
     async with opened(root, Layout.DIALOGUE) as shared:
         await shared.send("bob", "alice", "later")
         paths = shared.paths()
         assert len(paths) == 3
-    finish(restore(url).restore(archive, Identity(OWNER), replace=True, tell=_quiet))
+    finish(Restore(*care.restore(url)).restore(archive, Identity(OWNER), replace=True, tell=_quiet))
     async with opened(root, Layout.DIALOGUE) as shared:
         # What the backup does not have is taken in from its file, as one of others is.
         assert sorted(message.text for message in await shared.messages()) == ["kept", "later", "theirs"]

@@ -10,9 +10,9 @@ import pytest
 from covey.core.drive import finish
 from covey.core.ids import SessionId
 from covey.core.session import Session
+from covey.engines import connect_inline, locate
 from covey.ports.store import Transaction
 from covey.surfaces.cli.exits import DONE, NOT_FOUND, REFUSED, USAGE
-from covey.wiring import connect_inline, locate
 from tests.surfaces.commands import Folder
 from tests.surfaces.conftest import Covey
 

@@ -14,11 +14,10 @@ from covey.core.drive import finish
 from covey.core.message import Kind
 from covey.core.names import parse_agent_name
 from covey.core.parts import FilePart
-from covey.core.store_url import parse_store_url
+from covey.engines import connect_inline, parse_store_url
 from covey.services.recipients import SendPolicy, WhenUnknown
 from covey.services.space import Services
 from covey.surfaces.cli.exits import DONE, FAILED, NOT_FOUND, REFUSED, REJECTED, UNAVAILABLE, USAGE
-from covey.wiring import connect_inline
 from tests.surfaces.commands import Said
 from tests.surfaces.conftest import Covey
 

@@ -9,10 +9,9 @@ import pytest
 
 from covey.core.drive import finish
 from covey.core.secret import hash_secret
-from covey.core.store_url import parse_store_url
+from covey.engines import connect_inline, parse_store_url
 from covey.services.space import Services
 from covey.surfaces.cli.exits import DONE, NOT_FOUND, REFUSED, UNAVAILABLE, USAGE
-from covey.wiring import connect_inline
 from tests.surfaces.commands import Folder
 from tests.surfaces.conftest import Covey
 

@@ -11,8 +11,7 @@ from typing import NamedTuple
 import pytest
 
 from covey.core.drive import finish
-from covey.core.store_url import parse_store_url
-from covey.wiring import connect_inline
+from covey.engines import connect_inline, parse_store_url
 
 LIMIT_S = 30
 
@@ -70,6 +69,8 @@ COVEY = """
     covey.core.store_url
     covey.core.times
     covey.core.wire
+    covey.engines
+    covey.engines.sqlite
     covey.ports
     covey.services
     covey.services.damaged
@@ -82,7 +83,6 @@ COVEY = """
     covey.surfaces.cli.catalogue
     covey.surfaces.cli.counts
     covey.surfaces.cli.documents
-    covey.surfaces.cli.existence
     covey.surfaces.cli.exits
     covey.surfaces.cli.letters
     covey.surfaces.cli.main
@@ -91,7 +91,6 @@ COVEY = """
     covey.surfaces.cli.verbs
     covey.surfaces.cli.verbs.inbox
     covey.surfaces.cli.when
-    covey.wiring
 """
 """The modules of Covey that `covey inbox AGENT --json` loads: no more, and no fewer."""
 

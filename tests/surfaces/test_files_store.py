@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from covey.core.store_url import Engine, StoreUrl, parse_store_url
+from covey.core.store_url import StoreUrl
+from covey.engines import engine_of, locate, parse_store_url
 from covey.surfaces.cli.exits import DONE, UNAVAILABLE, USAGE
-from covey.wiring import locate
 from tests.services.shared_folder import letter
 from tests.surfaces.commands import Folder
 from tests.surfaces.conftest import Covey
@@ -61,7 +61,7 @@ def test_within_the_folder_it_is_found(tmp_path: Path, monkeypatch: pytest.Monke
     (there / "alice" / "inbox").mkdir(parents=True)
     monkeypatch.chdir(there / "alice")
     monkeypatch.delenv("COVEY_STORE", raising=False)
-    assert locate() == StoreUrl(Engine.FILES, str(there), {})
+    assert locate() == StoreUrl("files", str(there), {})
     inside = Folder(there / "alice")
     sent = inside.covey("send", "--from", "bob", "--to", "alice", "hello", "--register", "--json").json["id"]
     (path,) = (there / "alice" / "inbox").iterdir()
@@ -70,9 +70,13 @@ def test_within_the_folder_it_is_found(tmp_path: Path, monkeypatch: pytest.Monke
 
 
 def test_the_file_of_the_ledger_is_in_its_hidden_folder() -> None:
-    assert parse_store_url("files:a/b?layout=mailbox").file == "a/b/.covey/covey.db"
-    assert parse_store_url("sqlite:a/b.db").file == "a/b.db"
-    assert parse_store_url("memory:").file is None
+    def path(text: str) -> str | None:
+        url = parse_store_url(text)
+        return engine_of(url).ledger_path(url)
+
+    assert path("files:/a/b?layout=mailbox") == "/a/b/.covey/covey.db"
+    assert path("sqlite:/a/b.db") == "/a/b.db"
+    assert path("memory:") is None
 
 
 def test_the_doctor_finds_a_shared_folder_healthy_and_tells_what_was_set_aside(covey: Covey, tmp_path: Path) -> None:

@@ -15,10 +15,10 @@ from covey.core.drive import finish
 from covey.core.ids import parse_message_id
 from covey.core.limits import MAX_DIALOGUE_BODY_BYTES
 from covey.core.names import parse_agent_name
+from covey.engines import connect_inline, locate
 from covey.services.space import Services
 from covey.surfaces.cli.exits import DONE, NOT_FOUND, REFUSED, USAGE
 from covey.surfaces.cli.main import main
-from covey.wiring import connect_inline, locate
 from tests.surfaces.loop import TASK, Answer, Verb, in_a_process, inbox, sent
 
 FIELDS = [

@@ -12,8 +12,8 @@ import pytest
 
 from covey.adapters.sqlite.views import SqliteViews
 from covey.core.drive import finish
+from covey.engines import connect_inline, locate
 from covey.surfaces.cli.exits import DONE, REFUSED, UNAVAILABLE, USAGE
-from covey.wiring import connect_inline, locate
 from tests.core.foreign import as_file, dialogue
 from tests.services.spaces import in_sqlite
 from tests.services.transferring import check_same, check_sound

@@ -1,7 +1,9 @@
-"""Store URLs: which engine keeps a space, and where."""
+"""Store URLs: the scheme of the engine that keeps a space, the place of the space, and options.
 
-from collections.abc import Mapping
-from enum import StrEnum
+Their syntax is here. What a scheme, a place and an option mean is the business of the engine (`covey.engines`).
+"""
+
+from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
 from covey.core.errors import Invalid
@@ -19,33 +21,19 @@ APPLICATION_ID: Final = 0x436F7679
 """What marks a file of SQLite as a ledger, in its header: the letters Covy."""
 
 
-class Engine(StrEnum):
-    MEMORY = "memory"
-    SQLITE = "sqlite"
-    FILES = "files"
-    """The same as sqlite, in a folder that people and foreign programs share."""
-    NATS = "nats"
-
-
 class StoreUrl(NamedTuple):
-    """memory:, sqlite:PATH[?synchronous=full|normal], files:PATH[?layout=dialogue|mailbox], or
-    nats://[LOGIN@]HOST:PORT[,HOST:PORT…]/SPACE[?OPTIONS]; tls:// is nats:// with a secure connection."""
+    """SCHEME:PLACE[?NAME=VALUE[&NAME=VALUE…]], as an engine has parsed it."""
 
-    engine: Engine
+    scheme: str
     place: str
-    """What stands between the engine and the options; for tls:// with that before it."""
+    """The part between the scheme and the options."""
     options: Mapping[str, str]
-
-    @property
-    def file(self) -> str | None:
-        """The file of the ledger, as it is written in the URL; None where that says nothing of one."""
-        if self.engine in (Engine.MEMORY, Engine.NATS):
-            return None
-        return self.place if self.engine is Engine.SQLITE else f"{self.place}/{STORE_FOLDER}/{STORE_FILE}"
+    is_server: bool = False
+    """Whether the place is //[LOGIN@]HOST…, which may have a secret in it."""
 
     def __str__(self) -> str:
         """The URL without a login."""
-        return without_login(self.with_login()) if self.engine is Engine.NATS else self.with_login()
+        return without_login(self.with_login()) if self.is_server else self.with_login()
 
     def __repr__(self) -> str:
         return f"StoreUrl({str(self)!r})"
@@ -53,44 +41,36 @@ class StoreUrl(NamedTuple):
     def with_login(self) -> str:
         """Return the URL with the login that it may have, for a process that is to open the same space."""
         options = "&".join(f"{name}={value}" for name, value in self.options.items())
-        scheme = "" if self.place.startswith(SECURE) else f"{self.engine}:"
-        return f"{scheme}{self.place}" + (f"?{options}" if options else "")
+        return f"{self.scheme}:{self.place}" + (f"?{options}" if options else "")
 
 
-SECURE: Final = "tls://"
+class UrlParts(NamedTuple):
+    """The parts of a store URL, as they are written."""
 
-_KNOWN: Final = "use memory:, sqlite:PATH, files:PATH or nats://HOST:PORT/SPACE"
-
-_OPTIONS: Mapping[Engine, Mapping[str, tuple[str, ...]]] = {
-    Engine.MEMORY: {},
-    Engine.SQLITE: {"synchronous": ("full", "normal")},
-    Engine.FILES: {"layout": ("dialogue", "mailbox"), "synchronous": ("full", "normal")},
-}
-"""What the options may say. Those of a server are its adapter's business."""
+    scheme: str | None
+    """None if the text has no colon."""
+    place: str
+    query: str
 
 
-def parse_store_url(text: str) -> StoreUrl:
-    """Return `text` as a store URL; an engine or option that is not there is Invalid."""
+def split_store_url(text: str) -> UrlParts:
+    """Return the parts of a store URL. None of them is checked."""
     scheme, colon, rest = text.partition(":")
-    if text.startswith(SECURE):
-        scheme, rest = Engine.NATS.value, text
-    if scheme not in Engine.__members__.values() or not colon:
-        raise Invalid("store URL", without_login(text), _KNOWN)
-    engine = Engine(scheme)
     place, _, query = rest.partition("?")
-    if engine in (Engine.SQLITE, Engine.FILES) and (not place or "\0" in place):
-        what = "a file: sqlite:PATH" if engine is Engine.SQLITE else "a folder: files:PATH"
-        raise Invalid("store URL", text, f"name {what}")
-    if engine is Engine.NATS and "//" not in place:
-        raise Invalid("store URL", without_login(text), "use nats://HOST:PORT/SPACE")
+    return UrlParts(scheme if colon else None, place, query)
+
+
+def parse_options(query: str, known: Mapping[str, Sequence[str]] | None = None) -> Mapping[str, str]:
+    """Return the options of a store URL by name. With `known`, the values that each option may have, every other option
+    is Invalid."""
     options: dict[str, str] = {}
     for pair in filter(None, query.split("&")):
         name, _, value = pair.partition("=")
-        if engine is not Engine.NATS and value not in _OPTIONS[engine].get(name, ()):
-            known = "; ".join(f"{known}={'|'.join(values)}" for known, values in _OPTIONS[engine].items())
-            raise Invalid("store option", pair, f"known are: {known or 'none'}")
+        if known is not None and value not in known.get(name, ()):
+            listed = "; ".join(f"{known_name}={'|'.join(values)}" for known_name, values in known.items())
+            raise Invalid("store option", pair, f"known are: {listed or 'none'}")
         options[name] = value
-    return StoreUrl(engine, place, options)
+    return options
 
 
 def without_login(url: str) -> str:

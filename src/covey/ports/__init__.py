@@ -12,6 +12,7 @@ __getattr__ = late_names(
         "BlobUpkeep": "covey.ports.blobs",
         "Blobs": "covey.ports.blobs",
         "Capabilities": "covey.ports.store",
+        "Care": "covey.ports.care",
         "Clock": "covey.ports.clock",
         "Files": "covey.ports.files",
         "Folder": "covey.ports.folder",

@@ -1,5 +1,6 @@
 from covey.ports.blobs import Blobs as Blobs
 from covey.ports.blobs import BlobUpkeep as BlobUpkeep
+from covey.ports.care import Care as Care
 from covey.ports.clock import Clock as Clock
 from covey.ports.clock import Ids as Ids
 from covey.ports.files import Files as Files

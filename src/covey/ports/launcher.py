@@ -1,6 +1,6 @@
 """Running programs: each with everything that it starts, within limits, and with an end that is told once and kept.
 
-    launcher = wiring.launcher()
+    launcher = composition.launcher()
     running = await launcher.start(Program(argv=("make", "test"), cwd=cwd, env=env, folder=folder, run=run_id))
     async for line in running.lines():
         ...                               # progress, as it comes

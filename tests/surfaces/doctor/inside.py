@@ -6,9 +6,9 @@ from covey.core.drive import finish
 from covey.core.identity import Identity
 from covey.core.names import AgentName
 from covey.core.session import SessionKind
+from covey.engines import connect_inline, locate
 from covey.services.directory import JoinRequest
 from covey.services.space import Services
-from covey.wiring import connect_inline, locate
 from tests.surfaces.doctor.patient import Patient
 
 A_WHILE = timedelta(minutes=10)

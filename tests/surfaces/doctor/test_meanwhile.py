@@ -3,9 +3,8 @@
 from contextlib import ExitStack
 
 from covey.core.drive import finish
-from covey.core.store_url import parse_store_url
+from covey.engines import connect_inline, parse_store_url
 from covey.services.space import Services
-from covey.wiring import connect_inline
 from tests.adapters.children import child
 from tests.chaos.talkative import let_talk
 from tests.surfaces.doctor.patient import Patient

@@ -21,7 +21,7 @@ from covey.core.ids import inbox_topic
 from covey.core.names import AgentName
 from covey.services.directory import JoinRequest
 from covey.services.space import Services
-from covey.wiring import connect, locate
+from covey.engines import connect, locate
 
 async def main():
     ports = connect(locate("sqlite:" + sys.argv[1]), [])

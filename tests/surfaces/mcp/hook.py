@@ -3,9 +3,9 @@
 import json
 
 from covey.core.drive import finish
+from covey.engines import connect_inline, locate
 from covey.services.directory import JoinRequest
 from covey.services.space import Services
-from covey.wiring import connect_inline, locate
 
 
 def main() -> None:

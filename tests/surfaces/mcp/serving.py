@@ -13,9 +13,8 @@ from mcp.client.streamable_http import streamable_http_client
 
 from covey.core.ids import JOURNAL_TOPIC
 from covey.core.names import AgentName
-from covey.core.store_url import parse_store_url
+from covey.engines import connect, parse_store_url
 from covey.services.space import Services
-from covey.wiring import connect
 from tests.surfaces.commands import Folder, Started
 from tests.surfaces.mcp.desk import Era
 

@@ -14,7 +14,7 @@ import covey
 from covey.core.errors import LauncherUnavailable
 from covey.core.names import AgentName
 from covey.core.run import Run, RunState
-from covey.core.store_url import parse_store_url
+from covey.engines import connect, parse_store_url
 from covey.services.directory import JoinRequest
 from covey.services.space import Services
 from covey.surfaces.python.errand import Errand
@@ -22,7 +22,6 @@ from covey.surfaces.python.member import Member
 from covey.surfaces.spawn import plugins as module
 from covey.surfaces.spawn.plugins import EntryPointPlugins
 from covey.surfaces.spawn.supervisor import Supervisor
-from covey.wiring import connect
 
 Heard = list[tuple[str, str]]
 

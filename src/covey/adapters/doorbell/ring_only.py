@@ -18,7 +18,7 @@ class RingOnly:
         self._ringer.ring(topics)
 
     def listen(self, topics: Collection[Topic]) -> AbstractAsyncContextManager[Bell]:
-        raise RuntimeError(f"waiting for {', '.join(topics)} needs an event loop: use covey.wiring.connect")
+        raise RuntimeError(f"waiting for {', '.join(topics)} needs an event loop: use Engine.connect")
 
     async def close(self) -> None:
         self._ringer.close()

@@ -67,7 +67,7 @@ class NatsSettings(NamedTuple):
     tls_cert: str | None = None
     tls_key: str | None = None
     cache: str | None = None
-    """The folder of the local replica; None leaves it to the wiring."""
+    """The folder of the local replica; None means this user's cache."""
     limit_s: float = DEFAULT_LIMIT_S
     replicas: int | None = None
     """How many servers keep each stream; None follows the cluster, up to three."""
@@ -121,8 +121,9 @@ class NatsSettings(NamedTuple):
 
 def parse_nats(url: StoreUrl, environ: Mapping[str, str]) -> NatsSettings:
     """Return the settings of the space that a URL names."""
-    scheme, _, place = url.place.rpartition("//")
-    return nats_settings(place, url.options, environ, is_tls=scheme.startswith("tls"))
+    before, _, place = url.place.rpartition("//")
+    is_tls = url.scheme == "tls" or before.startswith("tls")
+    return nats_settings(place, url.options, environ, is_tls=is_tls)
 
 
 def nats_settings(

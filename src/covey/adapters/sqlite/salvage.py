@@ -6,7 +6,7 @@ page costs no more than the rows on it. So every number up to the highest is tri
 
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import apsw
 
@@ -19,6 +19,7 @@ from covey.adapters.sqlite.opening import open_to_look
 from covey.adapters.sqlite.statements import statements
 from covey.adapters.sqlite.trouble import raise_explained
 from covey.core.errors import Invalid, MessageDamaged, StoreCorrupt
+from covey.ports.care import Salvaged
 from covey.ports.checkup import Tell
 
 NUMBERED: Final = (
@@ -48,15 +49,6 @@ _SQL = statements("salvage")
 _STORE = statements("store")
 _UNREADABLE: Final = (apsw.Error, UnicodeDecodeError)
 """What reading a damaged row comes to."""
-
-
-class Salvaged(NamedTuple):
-    """What became of one table."""
-
-    saved: int
-    unreadable: int
-    """Rows that were there and could not be read, or belong to a message that could not. On pages that are gone nobody
-    knows how many there were."""
 
 
 def salvage(path: str, target: str, tell: Tell) -> Mapping[str, Salvaged]:

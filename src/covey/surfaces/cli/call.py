@@ -12,10 +12,10 @@ from covey.core.identity import Identity
 from covey.core.ids import parse_session_id
 from covey.core.late import late
 from covey.core.names import AgentName, parse_agent_name
-from covey.core.store_url import Engine, StoreUrl
+from covey.core.store_url import StoreUrl
+from covey.engines import connect_inline, engine_of, is_there, locate
 from covey.services.space import Services
 from covey.surfaces.cli.output import Output
-from covey.wiring import connect_inline, is_there, locate
 
 T = TypeVar("T")
 
@@ -84,7 +84,7 @@ class Call:
             if not is_there(self.url):  # it has no tokens, and is not made for that
                 raise IdentityRefused(f"there is no space at {self.url}, and so no token of it")
             self._holder = self.run(Services(self.ports).identities.by_token(token))
-        elif self._holder is None and self.url.engine is Engine.NATS:
+        elif self._holder is None and engine_of(self.url).capabilities.has_accounts:
             self._holder = Services(self.ports).vouched
         return self._holder
 

@@ -5,8 +5,8 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from typing import IO
 
+from covey.composition import whole_file
 from covey.core.errors import Invalid, StoreFull
-from covey.wiring import whole_file
 
 
 @contextmanager

@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from typing import Final
 
 from covey.core.store_url import StoreUrl
+from covey.engines import engine_of
 from covey.services.directory import Joined
-from covey.wiring import everywhere
 
 NAMES: Final = ("COVEY_SESSION", "COVEY_AGENT", "COVEY_STORE")
 
@@ -14,7 +14,7 @@ NAMES: Final = ("COVEY_SESSION", "COVEY_AGENT", "COVEY_STORE")
 def environment(joined: Joined, url: StoreUrl) -> Mapping[str, str]:
     """Return what a shell exports to act as the session. The store goes along: the session is known in no other one,
     whatever folder the shell is in."""
-    values = (f"{joined.session.id}:{joined.secret}", joined.session.agent, everywhere(url).with_login())
+    values = (f"{joined.session.id}:{joined.secret}", joined.session.agent, engine_of(url).absolute(url).with_login())
     return dict(zip(NAMES, values, strict=True))
 
 

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from typing import Final
 
 from covey.core.names import AgentName
+from covey.engines import is_there
 from covey.surfaces.cli.call import Call
-from covey.wiring import is_there
 
 _MANY: Final = 1_000
 

@@ -8,10 +8,9 @@ from collections.abc import Awaitable, Callable
 from threading import current_thread, main_thread
 from typing import TypeVar
 
-from covey.core.store_url import Engine
+from covey.engines import connect, engine_of
 from covey.services.space import Services
 from covey.surfaces.cli.call import Call
-from covey.wiring import connect
 
 T = TypeVar("T")
 
@@ -32,7 +31,7 @@ def run_live(call: Call, work: Callable[[Services], Awaitable[T]]) -> T:
             # In a turn of its own. The handler that asyncio brings along cancels between any two steps of a callback.
             asyncio.get_running_loop().add_signal_handler(signal.SIGINT, interrupt, asyncio.current_task())
         call.tell_of_new_space()
-        if call.url.engine is Engine.MEMORY:
+        if not engine_of(call.url).capabilities.is_shared:
             return await work(call.services)  # a second connection would be to another, empty space
         is_open = False
 

@@ -1,15 +1,16 @@
 """The door: find the verb, load only that one, run it, turn errors into exit codes."""
 
+import os
 import sys
 from argparse import SUPPRESS, ArgumentParser, Namespace, RawDescriptionHelpFormatter
 from collections.abc import Sequence
 from importlib import import_module
 from typing import NoReturn, Protocol, cast
 
-from covey.core.errors import CoveyError, Invalid
+from covey.core.errors import CoveyError, Invalid, SpaceMissing
+from covey.engines import engine_of, is_fallback, is_there
 from covey.surfaces.cli.call import Call
-from covey.surfaces.cli.catalogue import VERBS
-from covey.surfaces.cli.existence import check_space
+from covey.surfaces.cli.catalogue import VERBS, Use
 from covey.surfaces.cli.exits import DONE, INTERRUPTED, exit_code
 from covey.surfaces.cli.output import Output, columns
 
@@ -73,7 +74,7 @@ def _run(words: list[str], output: Output) -> int:
         output.as_json |= VERBS[verb].json_only
         options, module = parse(verb, words)
         call = Call(options, output, parser_of)
-        check_space(call, VERBS[verb].use)
+        _check_space(call, VERBS[verb].use)
         return module.run(call)
     except CoveyError as error:
         output.error(error, _code_in(verb, error))
@@ -85,6 +86,32 @@ def _run(words: list[str], output: Output) -> int:
     finally:
         if call is not None:
             call.close()
+
+
+def _check_space(call: Call, use: Use) -> None:
+    """Raise SpaceMissing if a verb needs a space and there is none. Nothing is made. If the space of the home folder is
+    used from another folder, say so."""
+    if use in (Use.NOTHING, Use.EXAMINES):
+        return
+    is_named = bool(call.options.store or os.environ.get("COVEY_STORE"))
+    is_from_home = not is_named and is_fallback(call.url)
+    if is_from_home and use is Use.GUARDS:
+        raise SpaceMissing(
+            str(call.url), "the gate does not use the home folder's space from elsewhere; `covey init` makes one here"
+        )
+    call.is_first = not is_there(call.url)
+    if call.is_first and use is not Use.MAKES:
+        from shlex import quote  # here because a space is seldom missing
+
+        engine = engine_of(call.url)
+        if not engine.capabilities.is_lasting:
+            raise SpaceMissing(str(call.url), "it begins empty with each command, and ends with it")
+        offered = str(engine.for_new(call.url))
+        command = f"`covey init --store {quote(offered)}`" if is_named else "`covey init`"
+        why = "it has not been made" if is_named else "this folder is in no space, and none was named"
+        raise SpaceMissing(str(call.url), f"{why}; {command} makes one{'' if is_named else ' here'}")
+    if is_from_home and not call.is_first:
+        call.output.note(f"covey: this folder is in no space; using {call.url}")
 
 
 def _code_in(verb: str | None, error: CoveyError) -> str | None:

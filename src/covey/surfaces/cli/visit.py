@@ -9,6 +9,7 @@ from covey.core.diagnoses import STORE_MISSING
 from covey.core.errors import Unavailable
 from covey.core.finding import Area, Examination, Finding
 from covey.core.identity import THE_SPACE, Identity
+from covey.engines import connect_inline, engine_of
 from covey.ports.checkup import Checkup, Tell
 from covey.ports.space import Ports
 from covey.services.doctor import Doctor, Failure, record_checkups
@@ -25,8 +26,6 @@ from covey.surfaces.cli.findings import (
 )
 from covey.surfaces.cli.output import envelope
 from covey.surfaces.cli.user import actor_or_user
-from covey.wiring import connect_inline
-from covey.wiring_care import checkups_beneath, checkups_beside
 
 EVERY_SECONDS: Final = 0.2
 """How often a person hears how far a long look is."""
@@ -40,7 +39,7 @@ class Visit:
         self._output = call.output
         self._codes = codes
         self._ports: Ports | None = None
-        self._doctor = Doctor(checkups_beneath(call.url), self._open)
+        self._doctor = Doctor(engine_of(call.url).care.checkups_beneath(call.url), self._open)
         self._is_telling = False
         self._mended: list[Finding] = []
         self._failed: list[Failure] = []
@@ -74,8 +73,9 @@ class Visit:
             self._call.run(self._ports.close())
 
     def _open(self) -> Sequence[Checkup]:
-        self._ports = connect_inline(self._call.url, [], self._call.report)
-        return *checkups_beside(self._call.url, self._ports), *record_checkups(self._ports)
+        url = self._call.url
+        self._ports = connect_inline(url, [], self._call.report)
+        return *engine_of(url).care.checkups_beside(url, self._ports.store), *record_checkups(self._ports)
 
     def _examine(self, *, shown: bool) -> Sequence[Examination]:
         async def look() -> Sequence[Examination]:

@@ -19,6 +19,7 @@ from covey.core.ids import parse_session_id
 from covey.core.names import AgentName
 from covey.core.render_hidden import unbroken, visible
 from covey.core.store_url import StoreUrl
+from covey.engines import connect
 from covey.finishing import Finisher
 from covey.ports.launching import Launching
 from covey.services.clients import Seated
@@ -29,7 +30,6 @@ from covey.surfaces.mcp.seats import OneSeat, TokenSeats
 from covey.surfaces.mcp.server import make_server
 from covey.surfaces.mcp.stdio import stdio_wire
 from covey.toolkits.tool import Toolkit
-from covey.wiring import connect
 
 WHERE_MAIL_IS = "New messages to you stand at the end of results of these tools, in <covey-mail>."
 

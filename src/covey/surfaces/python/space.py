@@ -19,7 +19,8 @@ from covey.core.limits import PRESENCE_LEASE
 from covey.core.message import Message
 from covey.core.names import known_scope, parse_agent_name, parse_label
 from covey.core.session import SessionKind
-from covey.core.store_url import Engine, StoreUrl
+from covey.core.store_url import StoreUrl
+from covey.engines import connect, engine_of, is_there, locate
 from covey.finishing import Finisher
 from covey.ports.journal import EventFilter
 from covey.ports.space import Ports
@@ -31,7 +32,6 @@ from covey.surfaces.python.checks import lease as parse_lease
 from covey.surfaces.python.member import Member
 from covey.surfaces.python.receipt import Receipt
 from covey.surfaces.spawn.supervisor import Supervisor
-from covey.wiring import connect, is_there, locate
 
 FOLLOW_SECONDS = 3600.0
 PAGE = 500
@@ -131,7 +131,7 @@ class Space:
         )
         if token is not None:
             services = services.narrowed_to(await services.identities.by_token(text(token, "token")))
-        elif self._url.engine is Engine.NATS:
+        elif engine_of(self._url).capabilities.has_accounts:
             services = await self._vouched_for(services)
         return await self._finisher.acquire(self._join(services, wish), self._dismiss)
 

@@ -16,9 +16,9 @@ from typing import Final
 from covey.core.errors import Invalid
 from covey.core.parts import FilePart
 from covey.core.run import RunId
-from covey.core.store_url import RUNS_FOLDER, Engine, StoreUrl
+from covey.core.store_url import RUNS_FOLDER, StoreUrl
+from covey.engines import home_of
 from covey.surfaces.work.folders import PRIVATE, RunFolder, safe_name, write_private
-from covey.wiring import home
 
 _RUN: Final = "run-"
 
@@ -27,8 +27,9 @@ class RunFolders:
     """All of them, beside the store; where there is no place beside it, in a folder that ends with this process."""
 
     def __init__(self, url: StoreUrl) -> None:
-        self._is_own = url.engine is Engine.MEMORY
-        self._root = None if self._is_own else Path(home(url)) / RUNS_FOLDER
+        home = home_of(url)
+        self._is_own = home is None
+        self._root = None if home is None else Path(home) / RUNS_FOLDER
 
     @property
     def root(self) -> Path:

@@ -6,9 +6,11 @@ from collections.abc import Callable, Coroutine
 from contextlib import suppress
 from typing import Any, ParamSpec
 
+from covey.composition import launcher
 from covey.core.errors import LauncherUnavailable
 from covey.core.run import Run, RunId
 from covey.core.store_url import StoreUrl
+from covey.engines import engine_of
 from covey.ports.launcher import Launcher
 from covey.ports.launching import Child, Errand
 from covey.services.space import Services
@@ -19,7 +21,6 @@ from covey.surfaces.spawn.plugins import EntryPointPlugins
 from covey.surfaces.spawn.programs import start_program
 from covey.surfaces.spawn.watch import Launched, Watch
 from covey.surfaces.work.progress import report
-from covey.wiring import everywhere, launcher
 
 P = ParamSpec("P")
 
@@ -36,7 +37,7 @@ class Supervisor:
         self, services: Services, url: StoreUrl, plugins: EntryPointPlugins | None = None, tell: Tell | None = None
     ) -> None:
         self._services = services
-        self._url = everywhere(url)  # a child may start in another folder
+        self._url = engine_of(url).absolute(url)  # a child may start in another folder
         self._tell = tell
         self._folders = RunFolders(url)
         self._launcher: Launcher | None = None

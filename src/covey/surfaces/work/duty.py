@@ -10,13 +10,13 @@ from typing import NamedTuple, Protocol
 
 import covey
 from covey import Assignment, Card, Failure, Happening, Member, Moment, Result, Space, Worker
+from covey.composition import launcher
 from covey.core.errors import IdentityRefused
 from covey.core.names import AgentName
 from covey.core.store_url import StoreUrl
 from covey.surfaces.work.command import Command
 from covey.surfaces.work.folders import Folders
 from covey.surfaces.work.runner import Job, Runner
-from covey.wiring import launcher
 
 
 class Duty(NamedTuple):

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import TextIO
 
+from covey.composition import carriers
 from covey.core.channel import ChannelConfig, ChannelKind
 from covey.core.errors import Invalid
 from covey.core.http_address import HttpAddress, parse_http_address
@@ -15,7 +16,6 @@ from covey.surfaces.cli.channels.running import Listeners, run_channels
 from covey.surfaces.cli.channels.show import conversation_of, post_document
 from covey.surfaces.cli.exits import DONE, REFUSED
 from covey.surfaces.cli.live import run_live
-from covey.wiring import carriers
 
 
 class Desk:

@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Final
 from uuid import uuid4
 
+from covey.composition import launcher
 from covey.core.errors import ExtraMissing, Unavailable
 from covey.ports.launcher import Program, Running
-from covey.wiring import launcher
 
 PROGRAM: Final = "nats-server"
 SPACE: Final = "demo"

@@ -13,10 +13,10 @@ from collections.abc import Callable, Sequence
 
 from covey.core.errors import CoveyError, LauncherUnavailable
 from covey.core.run import RunId, parse_run_id
+from covey.engines import engine_of
 from covey.surfaces.cli.call import Call
 from covey.surfaces.cli.exits import exit_code
 from covey.surfaces.cli.output import Output
-from covey.wiring import everywhere
 
 
 class Failed(Exception):
@@ -39,7 +39,7 @@ def start(call: Call, words: Sequence[str], task: str) -> RunId:
             pass_fds=(telling,),
             start_new_session=True,
             # Not among the words, which everybody on the machine can read: it may have a login.
-            env={**os.environ, "COVEY_STORE": everywhere(call.url).with_login()},
+            env={**os.environ, "COVEY_STORE": engine_of(call.url).absolute(call.url).with_login()},
         )
     except OSError as error:
         os.close(hearing)

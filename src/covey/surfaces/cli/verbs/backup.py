@@ -6,12 +6,13 @@ from pathlib import Path
 
 from covey.core.counted import counted
 from covey.core.times import format_instant
+from covey.engines import engine_of
+from covey.services.backup import Backup
 from covey.surfaces.cli.call import Call
 from covey.surfaces.cli.credentials import check_whole
 from covey.surfaces.cli.exits import DONE
 from covey.surfaces.cli.progress import Progress
 from covey.surfaces.cli.sizes import size
-from covey.wiring_care import backup
 
 DESCRIPTION = """\
 Copy the whole space to one file, a tar: its records up to one moment, and the
@@ -33,7 +34,7 @@ def arguments(parser: ArgumentParser) -> None:
 def run(call: Call) -> int:
     check_whole(call.holder, "back up the space")
     file = call.options.file
-    backups = backup(call.url, call.report)
+    backups = Backup(*engine_of(call.url).care.backup(call.url, call.report))
     with Progress(call.output, "backing up") as progress:
         tell = partial(progress.at, "backing up")
         done = call.run(backups.back_up(file, replace=call.options.replace, tell=tell))

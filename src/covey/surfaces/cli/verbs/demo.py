@@ -12,12 +12,12 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from covey.core.errors import Invalid, Unavailable
+from covey.core.store_url import STORE_FILE, STORE_FOLDER
 from covey.surfaces.cli.call import Call
 from covey.surfaces.cli.demo.script import STALLED
 from covey.surfaces.cli.demo.show import Summary, play
 from covey.surfaces.cli.demo.transcript import heading
 from covey.surfaces.cli.output import Output
-from covey.wiring import STORE_FILE, STORE_FOLDER
 
 DESCRIPTION = """\
 Watch six processes on a fresh space in a temporary folder: a question that is answered before its task is committed,

@@ -7,12 +7,12 @@ from collections.abc import Callable
 from covey.core.export_lines import Summary
 from covey.core.json import Json
 from covey.core.times import format_instant
+from covey.engines import engine_of
 from covey.services.transfer_export import Export
 from covey.surfaces.cli.call import Call
 from covey.surfaces.cli.export_file import new_file
 from covey.surfaces.cli.letters import escaped
 from covey.surfaces.cli.progress import Progress
-from covey.wiring_care import views
 
 DESCRIPTION = """\
 Write everything that the space holds to a file: agents, mail, debts, tasks, the
@@ -57,7 +57,9 @@ def _write_escaped(line: bytes) -> None:
 
 
 async def _write(call: Call, write: Callable[[bytes], object]) -> Export:
-    async with call.services.exports(views(call.url, call.report)).open(with_tokens=call.options.tokens) as export:
+    async with call.services.exports(engine_of(call.url).care.views(call.url, call.report)).open(
+        with_tokens=call.options.tokens
+    ) as export:
         with Progress(call.output, "exporting", await export.total()) as progress:
             async for line in export.lines():
                 write(line)

@@ -4,10 +4,9 @@ import os
 from argparse import ArgumentParser
 from shlex import quote
 
-from covey.core.store_url import Engine, StoreUrl
+from covey.engines import space_in
 from covey.services.space import Services
 from covey.surfaces.cli.call import Call
-from covey.wiring import STORE_FILE, STORE_FOLDER
 
 DESCRIPTION = """\
 Make a space in this folder: .covey/covey.db, which git does not see. One that
@@ -29,8 +28,7 @@ def arguments(parser: ArgumentParser) -> None:
 
 def run(call: Call) -> int:
     if call.options.store is None:
-        place = os.path.join(os.getcwd(), STORE_FOLDER, STORE_FILE)  # noqa: PTH109, PTH118 - as in wiring
-        call.open(StoreUrl(Engine.SQLITE, place, {}))
+        call.open(space_in(os.getcwd()))  # noqa: PTH109 - as in covey.engines
     call.is_first = False  # the line below says so
     position = call.run(Services(call.ports).history.last())  # a space that is made now has no tokens to ask for
     if call.output.as_json:

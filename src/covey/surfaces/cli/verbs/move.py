@@ -2,11 +2,13 @@
 
 from argparse import ArgumentParser
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Final
 
 from covey.core.counted import counted
-from covey.core.errors import SpaceInUse, WouldOverwrite
-from covey.core.store_url import StoreUrl, parse_store_url
+from covey.core.errors import Invalid, SpaceInUse, SpaceMissing, WouldOverwrite
+from covey.core.store_url import StoreUrl
+from covey.engines import connect_inline, engine_of, parse_store_url
 from covey.services.space import Services
 from covey.services.transfer_move import Moved, Side, move
 from covey.surfaces.cli.advice import advise
@@ -15,8 +17,6 @@ from covey.surfaces.cli.exits import DONE, REFUSED
 from covey.surfaces.cli.progress import Progress
 from covey.surfaces.cli.user import claimed_or_user
 from covey.surfaces.cli.verbs.export import document
-from covey.wiring import connect_inline
-from covey.wiring_care import check_two_places, views
 
 DESCRIPTION = """\
 Take a space from one store to another, of whatever kind: everything that
@@ -41,7 +41,7 @@ def arguments(parser: ArgumentParser) -> None:
 
 def run(call: Call) -> int:
     source, target = parse_store_url(call.options.source), parse_store_url(call.options.target)
-    check_two_places(source, target)
+    _check_places(source, target)
     call.open(source)
     moved = _move(call, source, target)
     if call.output.as_json:
@@ -61,11 +61,29 @@ def run(call: Call) -> int:
     return REFUSED if moved.events_since else DONE
 
 
+def _check_places(source: StoreUrl, target: StoreUrl) -> None:
+    """Raise Invalid if a space can't be moved from one URL to the other, and SpaceMissing if there is none."""
+    for url in (source, target):
+        if not engine_of(url).capabilities.is_lasting:
+            raise Invalid("store", str(url), "it ends with this process; name a store that stays")
+    if _where(source) == _where(target):
+        raise Invalid("store", str(target), "it is the one that is to be moved")
+    if not engine_of(source).has_messages(source):
+        raise SpaceMissing(str(source), "there is no space to move")
+
+
+def _where(url: StoreUrl) -> Path | StoreUrl:
+    """Return the file of a ledger on this machine, or the absolute URL if there is no file here."""
+    engine = engine_of(url)
+    path = engine.ledger_path(url)
+    return engine.absolute(url) if path is None else Path(path).resolve()
+
+
 def _move(call: Call, source: StoreUrl, target: StoreUrl) -> Moved:
     actor = claimed_or_user(call)
-    here = Side(str(source), call.ports, call.services, views(source, call.report))
+    here = Side(str(source), call.ports, call.services, engine_of(source).care.views(source, call.report))
     ports = connect_inline(target, [], call.report)
-    there = Side(str(target), ports, Services(ports), views(target, call.report))
+    there = Side(str(target), ports, Services(ports), engine_of(target).care.views(target, call.report))
     try:
         with Progress(call.output, "reading") as progress:
 

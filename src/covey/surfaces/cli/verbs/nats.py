@@ -6,17 +6,16 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from covey.composition import nats_space, new_nats_key, public_nats_key
 from covey.core.errors import Invalid, Unavailable
 from covey.core.ids import MessageId
 from covey.core.json import Json
 from covey.core.names import OPERATOR, parse_agent_name
 from covey.core.nats_names import SpaceName, parse_space_name
 from covey.core.nats_permissions import PEERS, NatsUser, check_nats_agent, server_configuration
-from covey.core.store_url import Engine
 from covey.services.space import Services
 from covey.surfaces.cli.call import Call
 from covey.surfaces.cli.exits import DONE
-from covey.wiring import new_nats_key, public_nats_key
 
 DESCRIPTION = """\
 permissions: write the configuration of a NATS server on which each agent has a key of its own and can write in its own
@@ -118,10 +117,10 @@ def _show(call: Call, accepted: Sequence[MessageId]) -> None:
 def _space(call: Call) -> SpaceName:
     if call.options.space is not None:
         return parse_space_name(call.options.space)
-    url = call.url
-    if url.engine is not Engine.NATS:
+    name = nats_space(call.url)
+    if name is None:
         raise Invalid("space", None, "name it: --space NAME, or --store nats://HOST:PORT/NAME")
-    return parse_space_name(url.place.rpartition("/")[2])
+    return parse_space_name(name)
 
 
 def _known(folder: Path | None) -> Sequence[str]:

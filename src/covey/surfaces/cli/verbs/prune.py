@@ -8,6 +8,7 @@ from covey.core.errors import Invalid
 from covey.core.json import Json
 from covey.core.names import known_scope
 from covey.core.times import format_instant
+from covey.engines import engine_of
 from covey.services.prune import Outcome
 from covey.services.prune_survey import Survey, Wanted, Why
 from covey.surfaces.cli.call import Call
@@ -16,7 +17,6 @@ from covey.surfaces.cli.progress import Progress
 from covey.surfaces.cli.sizes import size
 from covey.surfaces.cli.user import actor_or_user
 from covey.surfaces.cli.when import age, parse_span
-from covey.wiring_care import caretaking
 
 DESCRIPTION = """\
 Remove scopes that are closed and old, and threads without a scope that are:
@@ -50,7 +50,7 @@ def run(call: Call) -> int:
         scope=known_scope(options.scope) if options.scope else None,
         is_unscoped=options.unscoped,
     )
-    prune = call.services.prune(*caretaking(call.url))
+    prune = call.services.prune(*engine_of(call.url).care.upkeep(call.url))
     if options.dry_run:
         survey = _checked(call.run(prune.survey(wanted)))
         show_survey(call, survey, wanted)

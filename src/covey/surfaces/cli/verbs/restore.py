@@ -4,14 +4,14 @@ from argparse import ArgumentParser
 from functools import partial
 
 from covey.core.counted import counted
-from covey.core.store_url import parse_store_url
 from covey.core.times import format_instant
+from covey.engines import engine_of, parse_store_url
+from covey.services.restore import Restore
 from covey.surfaces.cli.call import Call
 from covey.surfaces.cli.credentials import refuse_tokens
 from covey.surfaces.cli.exits import DONE
 from covey.surfaces.cli.progress import Progress
 from covey.surfaces.cli.user import claimed_or_user
-from covey.wiring_care import restore
 
 DESCRIPTION = """\
 Make a space from a backup: where --to says, or else where the space is that
@@ -39,7 +39,8 @@ def run(call: Call) -> int:
     actor = claimed_or_user(call)
     with Progress(call.output, "restoring") as progress:
         tell = partial(progress.at, "restoring")
-        done = call.run(restore(call.url).restore(options.file, actor, replace=options.replace, tell=tell))
+        restore = Restore(*engine_of(call.url).care.restore(call.url))
+        done = call.run(restore.restore(options.file, actor, replace=options.replace, tell=tell))
     contents = done.contents
     call.is_first = False  # the line below says so
     if call.output.as_json:

@@ -11,7 +11,7 @@ from covey.core.message import Callback
 from covey.core.names import AgentName, parse_agent_name, parse_label
 from covey.core.run import Run, RunMode
 from covey.core.spawn_rules import check_mode, check_time_limit
-from covey.core.store_url import Engine
+from covey.engines import engine_of
 from covey.services.space import Services
 from covey.services.spawn_request import SpawnRequest
 from covey.services.spawning import RunResult
@@ -70,7 +70,7 @@ def arguments(parser: ArgumentParser) -> None:
 
 def run(call: Call) -> int:
     options = call.options
-    if call.url.engine is Engine.MEMORY:
+    if not engine_of(call.url).capabilities.is_shared:
         raise Invalid("store", str(call.url), "a child could not reach it; use sqlite:PATH")
     if options.supervise is not None:
         return _supervise(call, options.supervise)

@@ -8,7 +8,8 @@ from pathlib import Path
 from covey.core.errors import Invalid
 from covey.core.limits import TASK_ATTEMPTS
 from covey.core.names import parse_agent_name
-from covey.core.store_url import WORK_FOLDER, Engine, StoreUrl
+from covey.core.store_url import WORK_FOLDER, StoreUrl
+from covey.engines import engine_of, home_of
 from covey.surfaces.cli.call import Call
 from covey.surfaces.cli.cards import card_with
 from covey.surfaces.cli.counts import positive
@@ -18,7 +19,6 @@ from covey.surfaces.cli.ticking import ticking
 from covey.surfaces.cli.when import parse_span
 from covey.surfaces.work.command import check_program, parse_command
 from covey.surfaces.work.duty import Duty, keep_on_duty
-from covey.wiring import everywhere, home
 
 DESCRIPTION = """\
 Keep an agent on duty: take its tasks as they come, run a program for each, and hand in what it prints. No shell is
@@ -67,7 +67,7 @@ def arguments(parser: ArgumentParser) -> None:
 
 
 def run(call: Call) -> int:
-    options, url = call.options, everywhere(call.url)
+    options, url = call.options, engine_of(call.url).absolute(call.url)
     agent = parse_agent_name(options.name)
     command = parse_command(options.run)
     check_program(command, Path.cwd())
@@ -98,9 +98,14 @@ async def _work(url: StoreUrl, duty: Duty, shown: Shown) -> bool:
 
 def _folder(given: str | None, url: StoreUrl) -> Path:
     """Return where tasks have their folders: beside the store, unless it is said where."""
-    if url.engine is Engine.MEMORY:
+    if not engine_of(url).capabilities.is_shared:
         raise Invalid("store", str(url), "nobody else could hand it a task; use sqlite:PATH")
-    return Path(given).expanduser().absolute() if given else Path(home(url)) / WORK_FOLDER
+    if given:
+        return Path(given).expanduser().absolute()
+    home = home_of(url)
+    if home is None:
+        raise Invalid("folder", None, f"{url} has no folder on this machine; name one: --folder PATH")
+    return Path(home) / WORK_FOLDER
 
 
 def _limit(text: str | None) -> timedelta | None:

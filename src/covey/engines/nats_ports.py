@@ -1,4 +1,4 @@
-"""A space on NATS, wired: a replica on this machine, and what it needs of the server."""
+"""The adapters of a space on NATS: a replica on this machine, and what it needs of the server."""
 
 import os
 from collections.abc import Callable, Collection, Sequence
@@ -6,6 +6,7 @@ from contextlib import AsyncExitStack
 from functools import partial
 
 from covey.adapters.nats.blobs import NatsBlobs
+from covey.adapters.nats.checkup import ServerCheckup
 from covey.adapters.nats.leases import Leases
 from covey.adapters.nats.link import Link
 from covey.adapters.nats.liveness import NatsLiveness
@@ -23,17 +24,11 @@ from covey.core.late import late
 from covey.core.names import AgentName
 from covey.core.reporting import Report, report_nothing
 from covey.core.store_url import StoreUrl
-from covey.ports.space import Ports
 from covey.services.warning import warn
 
 MACHINE_FILE = "machine"
 
 Ring = Callable[[Collection[Topic]], None]
-
-
-def connect_nats(url: StoreUrl, roots: Sequence[str], report: Report) -> Ports:
-    """Return the adapters of a space for a program with an event loop."""
-    return _Threaded(url, roots, report)
 
 
 def is_there(url: StoreUrl) -> bool:
@@ -62,6 +57,11 @@ def fetch_all(url: StoreUrl, report: Report = report_nothing) -> None:
 def far_blobs(url: StoreUrl) -> NatsBlobs:
     """Return the blobs of a space, for what cleans them up."""
     return InlineNats(url, ()).blobs
+
+
+def server_checkup(url: StoreUrl) -> ServerCheckup:
+    """Return the checkup of the servers of a space."""
+    return ServerCheckup(parse_nats(url, os.environ))
 
 
 def opener(url: StoreUrl, path: str, ring: Ring) -> Callable[[], Replica]:
@@ -135,7 +135,7 @@ class _Here:
         return NatsBlobs(self.link, self.leases, BlobFiles(self._folder))
 
 
-class _Threaded(_Here):
+class ThreadedNats(_Here):
     """`Ports` for a program with an event loop."""
 
     waits = False

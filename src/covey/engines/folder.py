@@ -1,0 +1,188 @@
+"""The engine `files:PATH`: like sqlite, in a folder of messages as files that people and other programs share."""
+
+import os
+from collections.abc import Sequence
+from typing import Final
+
+import covey.ports as ports
+from covey.adapters.system.clock import SystemClock
+from covey.core.late import late
+from covey.core.reporting import Report, report_nothing
+from covey.core.store_url import STORE_FILE, STORE_FOLDER, StoreUrl
+from covey.engines.sqlite import (
+    SYNCHRONOUS,
+    InlinePorts,
+    SqliteEngine,
+    absolute_path,
+    adapters,
+    parse_path,
+    synchronous,
+)
+from covey.ports.space import Ports
+
+LAYOUTS: Final = ("dialogue", "mailbox")
+
+
+class FolderEngine(SqliteEngine):
+    """The ledger is in a hidden folder of the shared one."""
+
+    usage = "files:PATH"
+
+    def parse(self, text: str) -> StoreUrl:
+        return parse_path(text, "a folder: files:PATH", {"layout": LAYOUTS, "synchronous": SYNCHRONOUS})
+
+    def for_new(self, url: StoreUrl) -> StoreUrl:
+        """Add the usual layout, unless there is a folder whose layout may be found out."""
+        if "layout" in url.options or os.path.isdir(url.place):
+            return url
+        return url._replace(options={**url.options, "layout": "dialogue"})
+
+    @late
+    def care(self) -> "ports.Care":
+        from covey.engines.folder_care import FolderCare
+
+        return FolderCare(self)
+
+    def has_messages(self, url: StoreUrl) -> bool:
+        return os.path.isdir(absolute_path(url.place)) or self.is_there(url)
+
+    def ledger_path(self, url: StoreUrl) -> str:
+        return absolute_path(f"{url.place}/{STORE_FOLDER}/{STORE_FILE}")
+
+    def connect(self, url: StoreUrl, roots: Sequence[str], report: Report = report_nothing) -> Ports:
+        from covey.adapters.doorbell.folders import runtime_folder
+        from covey.adapters.doorbell.listen import DoorbellWakeups
+        from covey.adapters.system.liveness import SystemLiveness
+        from covey.adapters.system.threaded_files import ThreadedFiles
+
+        layout = prepared(url)
+        path = self.ledger_path(url)
+        doorbell = DoorbellWakeups(path, runtime_folder(os.environ))
+        liveness = SystemLiveness(os.path.dirname(path))
+        store, wakeups = _mirrored(path, url, layout, roots, doorbell, liveness, report)
+        files = ThreadedFiles(roots, _store_files(path, url, layout))
+        return adapters(path, store, wakeups, liveness, files, _shared_archive(url, layout))
+
+    def connect_inline(self, url: StoreUrl, roots: Sequence[str], report: Report = report_nothing) -> Ports:
+        return _InlineFolder(self.ledger_path(url), url, roots, report)
+
+
+class _InlineFolder(InlinePorts):
+    """`Ports` in the calling thread, which look at the folder before each operation."""
+
+    @late
+    def store(self) -> "ports.Store":
+        from covey.adapters.files.folder import FilesFolder
+        from covey.core.layout import Layout
+        from covey.services.mirrored_store import MirroredStore, OwnPasses
+
+        layout = prepared(self._url)
+        store = self._ledger()
+        folder = FilesFolder(absolute_path(self._url.place), Layout(layout))
+
+        def mirror():
+            from covey.services.mirror import Mirror  # here because it takes time to load, and there may be no news
+            from covey.services.updates import Desk
+
+            attachments = _attachments(self._path, self._url, self._roots, layout)
+            desk = Desk(self.ids, self.liveness)
+            return Mirror(store, folder, self.clock, desk, report=self._report, attachments=attachments)
+
+        return MirroredStore(store, folder, OwnPasses(folder, mirror))
+
+    @late
+    def shared_archive(self) -> "ports.SharedArchive | None":
+        return _shared_archive(self._url, prepared(self._url))
+
+    def _store_files(self):
+        return _store_files(self._path, self._url, prepared(self._url))
+
+
+def prepared(url: StoreUrl) -> str:
+    """Return the layout of a folder that others share, which is made ready."""
+    from covey.adapters.files.ground import chosen, prepare
+
+    root = absolute_path(url.place)
+    layout = chosen(root, url.options.get("layout"))
+    prepare(root, layout)
+    return layout
+
+
+def _shared_archive(url: StoreUrl, layout: str) -> "ports.SharedArchive | None":
+    """Return the archive of a folder whose other programs archive by moving files; None if theirs do not."""
+    if layout != "dialogue":
+        return None
+    from covey.adapters.files.claiming import FolderArchive
+
+    return FolderArchive(absolute_path(url.place))
+
+
+def _store_files(path: str, url: StoreUrl, layout: str):
+    """Return the files of the store, which are never attached: those of the ledger, and the mail in the folder."""
+    from covey.adapters.files.shelves import MailFolder
+    from covey.adapters.system.store_files import StoreFiles
+    from covey.core.layout import Layout
+
+    return StoreFiles(path, MailFolder(absolute_path(url.place), Layout(layout)))
+
+
+def _attachments(path: str, url: StoreUrl, roots: Sequence[str], layout: str):
+    """Return what keeps the files of messages in a shared folder, in the calling thread. Files in that folder can be
+    attached, too, if they are not mail: foreign programs put them there."""
+    from covey.adapters.blobfiles.blobs import BlobFiles
+    from covey.adapters.system.files import RootedFiles
+    from covey.services.attachments import Attachments
+
+    files = RootedFiles([*roots, absolute_path(url.place)], _store_files(path, url, layout))
+    return Attachments(BlobFiles(os.path.dirname(path)), files)
+
+
+def _mirrored(
+    path: str,
+    url: StoreUrl,
+    layout: str,
+    roots: Sequence[str],
+    wakeups: "ports.Wakeups",
+    liveness: "ports.Liveness",
+    report: Report,
+) -> "tuple[ports.Store, ports.Wakeups]":
+    """Return a store that is mirrored in a folder, on a thread of its own, and wake-ups that hear when the folder
+    changes. A pass has a connection of its own: it never waits for those who wait for it. They have committed without
+    waiting for the disk: that is done while what shows it is written."""
+    from covey.adapters.files.beside_thread import BesideThread
+    from covey.adapters.files.confirming import Confirming, HeldRings
+    from covey.adapters.files.folder import FilesFolder
+    from covey.adapters.files.passes import ThreadedPasses
+    from covey.adapters.files.wakeups import WatchingWakeups
+    from covey.adapters.sqlite.group import GroupCommit
+    from covey.adapters.sqlite.log_sync import LogSync
+    from covey.adapters.sqlite.store import SqliteStore
+    from covey.adapters.system.ids import SystemIds
+    from covey.core.drive import finish
+    from covey.core.layout import Layout
+    from covey.services.mirror import Mirror
+    from covey.services.mirrored_store import MirroredStore
+    from covey.services.updates import Desk
+
+    waits = synchronous(url)
+    rings = HeldRings(wakeups.ring)
+    store = GroupCommit(path, ring=rings.ring, synchronous=waits)
+    log = LogSync(store.path, store.condition)
+    beside = BesideThread(f"covey {path}")
+    confirming = Confirming(log if waits == "full" else store.condition.check_committed, rings, beside)
+    folder = FilesFolder(absolute_path(url.place), Layout(layout), beside, confirming)
+    ledger = SqliteStore(path, ring=wakeups.ring, synchronous=waits)
+    desk = Desk(SystemIds(), liveness)
+    attachments = _attachments(path, url, roots, layout)
+    mirror = Mirror(ledger, folder, SystemClock(), desk, report=report, attachments=attachments)
+
+    async def let_go() -> None:
+        await mirror.close()
+        await ledger.close()
+        log.close()
+
+    passes = ThreadedPasses(mirror, lambda: finish(let_go()), confirming)
+    return MirroredStore(store, folder, passes), WatchingWakeups(wakeups, folder, passes.run)
+
+
+ENGINE: Final = FolderEngine()
