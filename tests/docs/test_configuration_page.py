@@ -14,9 +14,9 @@ from covey.core.names import AgentName
 from covey.core.negotiation import MAX_ROUNDS, ROUNDS, ROUNDS_SETTING
 from covey.core.store_url import Engine, parse_store_url
 from covey.core.storm import STORM_LIMITS, Limit, Limits
+from covey.runtime.children.command import PLACEHOLDERS
 from covey.services import policies
 from covey.surfaces.cli.verbs.join import arguments
-from covey.surfaces.spawn.command import PLACEHOLDERS
 
 ROOT = Path(__file__).parents[2]
 SOURCES = ROOT / "src" / "covey"

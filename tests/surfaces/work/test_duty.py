@@ -12,8 +12,8 @@ import pytest
 
 import covey
 from covey.ports.launcher import Ending, Program
+from covey.runtime.programs.folders import Folders
 from covey.surfaces.cli.exits import DONE, INTERRUPTED, NOT_FOUND, REFUSED, USAGE
-from covey.surfaces.work.folders import Folders
 from covey.wiring import launcher
 from tests.surfaces.commands import Folder, Started
 from tests.surfaces.conftest import Covey

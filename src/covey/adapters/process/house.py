@@ -8,11 +8,10 @@ import sys
 from contextlib import suppress
 from typing import Final
 
-import covey
 from covey.core.errors import LauncherUnavailable
 from covey.ports.launcher import RUN_VARIABLE
 
-_ROOT: Final = os.path.dirname(os.path.dirname(os.path.abspath(covey.__file__)))
+_ROOT: Final = os.path.abspath(os.path.join(os.path.dirname(__file__), "../../.."))
 _BOOT: Final = (
     "import sys; sys.path.append(sys.argv.pop()); from covey.adapters.process.guard.house import main; main()"
 )

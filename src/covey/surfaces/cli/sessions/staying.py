@@ -13,6 +13,7 @@ from covey.core.errors import CoveyError, WaitCircle
 from covey.core.identity import Identity
 from covey.core.limits import RUN_PACE
 from covey.core.run import Run, RunId, RunMode, run_topic
+from covey.runtime.children.supervisor import Supervisor, Tell
 from covey.services.space import Services
 from covey.services.spawn_request import SpawnRequest
 from covey.services.spawning import RunResult
@@ -22,7 +23,6 @@ from covey.surfaces.cli.moments import moment
 from covey.surfaces.cli.output import Output, columns
 from covey.surfaces.cli.sessions.ending import show_answer
 from covey.surfaces.cli.ticking import ticking
-from covey.surfaces.spawn.supervisor import Supervisor, Tell
 from covey.wiring import connect, everywhere
 
 INTERRUPTED: Final = "who started it was interrupted"

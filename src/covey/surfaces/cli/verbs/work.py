@@ -9,6 +9,8 @@ from covey.core.errors import Invalid
 from covey.core.limits import TASK_ATTEMPTS
 from covey.core.names import parse_agent_name
 from covey.core.store_url import WORK_FOLDER, Engine, StoreUrl
+from covey.runtime.programs.command import check_program, parse_command
+from covey.runtime.programs.duty import Duty, keep_on_duty
 from covey.surfaces.cli.call import Call
 from covey.surfaces.cli.cards import card_with
 from covey.surfaces.cli.counts import positive
@@ -16,8 +18,6 @@ from covey.surfaces.cli.duty import Shown
 from covey.surfaces.cli.exits import DONE, INTERRUPTED
 from covey.surfaces.cli.ticking import ticking
 from covey.surfaces.cli.when import parse_span
-from covey.surfaces.work.command import check_program, parse_command
-from covey.surfaces.work.duty import Duty, keep_on_duty
 from covey.wiring import everywhere, home
 
 DESCRIPTION = """\

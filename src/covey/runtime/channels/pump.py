@@ -1,15 +1,16 @@
 """The pump: carries the posts of one channel, several at once, those of one conversation in their order."""
 
 import asyncio
-from collections.abc import Callable, Coroutine
+from collections.abc import Awaitable, Callable
 from typing import Final, TypeVar
 
-from covey.core.errors import Unavailable
+from covey.core.backoff import Backoff
 from covey.core.ids import inbox_topic, parked_inbox
 from covey.core.limits import RECHECK_SECONDS
 from covey.core.names import AgentName
 from covey.core.post import Outgoing, Post, Posted
 from covey.ports.channel import Channel
+from covey.runtime.retrying import retried
 from covey.services.posts import Batch
 from covey.services.space import Services
 
@@ -20,6 +21,9 @@ WIDTH: Final = 8
 
 LONGEST_WAIT: Final = 3600.0
 """How long one wait is at most; then it waits again."""
+
+STEADY: Final = Backoff(RECHECK_SECONDS, RECHECK_SECONDS)
+"""Seconds between tries of a space that is unavailable."""
 
 Tell = Callable[[Outgoing, Post], None]
 """Told of every attempt: what was carried, and the post as it is then."""
@@ -49,7 +53,7 @@ class Pump:
         async with asyncio.TaskGroup() as group:
             batch = Batch((), None)
             while True:
-                batch = await self._patiently(lambda known=batch: self._wait(known))
+                batch = await self._retried(lambda known=batch: self._wait(known))
                 self._launch(batch, group)
 
     async def drain(self) -> None:
@@ -57,7 +61,7 @@ class Pump:
         async with asyncio.TaskGroup() as group:
             while True:
                 self._landed.clear()
-                batch = await self._patiently(self._take)
+                batch = await self._retried(self._take)
                 self._launch(batch, group)
                 if not batch.taken and not self._flying:
                     return
@@ -73,7 +77,7 @@ class Pump:
         try:
             answer = await self._channel.post(outgoing)
             posts, post = self._services.posts, outgoing.post
-            after = await self._patiently(
+            after = await self._retried(
                 lambda: posts.delivered(post.id) if isinstance(answer, Posted) else posts.refused(post, answer)
             )
             self._tell(outgoing, after)
@@ -102,13 +106,6 @@ class Pump:
         found = await self._services.waiting.until([topic], look, min(max(left, 0.0), LONGEST_WAIT))
         return found or Batch((), None)
 
-    async def _patiently(self, work: Callable[[], Coroutine[None, None, T]]) -> T:
-        """Return what `work` comes to, however long the space is busy or its disk full."""
-        while True:
-            try:
-                return await work()
-            except Unavailable as error:
-                if not error.retryable:
-                    raise
-                self._note(error.message)
-            await asyncio.sleep(RECHECK_SECONDS)
+    async def _retried(self, work: Callable[[], Awaitable[T]]) -> T:
+        """Return the result of `work`, however long the space is busy or its disk full."""
+        return await retried(work, self._note, STEADY)

@@ -17,7 +17,7 @@ from covey.core.errors import Invalid
 from covey.core.parts import FilePart
 from covey.core.run import RunId
 from covey.core.store_url import RUNS_FOLDER, Engine, StoreUrl
-from covey.surfaces.work.folders import PRIVATE, RunFolder, safe_name, write_private
+from covey.runtime.programs.folders import PRIVATE, RunFolder, safe_name, write_private
 from covey.wiring import home
 
 _RUN: Final = "run-"

@@ -8,14 +8,21 @@ from pathlib import Path
 from threading import current_thread, main_thread
 from typing import NamedTuple, Protocol
 
-import covey
-from covey import Assignment, Card, Failure, Happening, Member, Moment, Result, Space, Worker
+from covey.core.card import Card
 from covey.core.errors import IdentityRefused
 from covey.core.names import AgentName
+from covey.core.session import Session
 from covey.core.store_url import StoreUrl
-from covey.surfaces.work.command import Command
-from covey.surfaces.work.folders import Folders
-from covey.surfaces.work.runner import Job, Runner
+from covey.runtime.opening import OpenSpace
+from covey.runtime.programs.command import Command
+from covey.runtime.programs.folders import Folders
+from covey.runtime.programs.runner import Job, Runner
+from covey.runtime.tasks.events import Moment, WorkerEvent
+from covey.runtime.tasks.held import HeldTask
+from covey.runtime.tasks.results import Failure, Result
+from covey.runtime.tasks.worker import Worker, WorkTerms
+from covey.services.directory import Joined, JoinRequest
+from covey.services.space import Services
 from covey.wiring import launcher
 
 
@@ -42,8 +49,8 @@ class Duty(NamedTuple):
 class Show(Protocol):
     """Where a person or a program sees what happens."""
 
-    def begin(self, me: Member, quota: int) -> None: ...
-    def happened(self, happening: Happening) -> None: ...
+    def begin(self, session: Session, quota: int) -> None: ...
+    def happened(self, event: WorkerEvent) -> None: ...
     def stopping(self, is_at_once: bool) -> None: ...
 
 
@@ -52,27 +59,27 @@ async def keep_on_duty(url: StoreUrl, duty: Duty, show: Show) -> bool:
     stops it. Return whether all that was begun is finished; the rest is left for the next session."""
     folders = Folders(duty.folder)
     folders.make_root()
-    async with covey.open(str(url), roots=[]) as space:
-        me = await space.join(duty.agent, token=await _token(space), card=duty.card)
-        show.begin(me, (await space.agent(me.name)).card.quota)
+    async with OpenSpace(url, []) as space:
+        joined, services = await space.join(JoinRequest(duty.agent, duty.card), await _token(space.services))
+        agent = joined.session.agent
+        show.begin(joined.session, (await space.services.directory.agent(agent)).card.quota)
         programs = launcher()
         try:
-            job = Job(duty.command, Path.cwd(), _environment(me, url), duty.is_bare, duty.time_limit, duty.grace)
+            job = Job(duty.command, Path.cwd(), _environment(joined, url), duty.is_bare, duty.time_limit, duty.grace)
             told = _Told(show)
-            runner = Runner(job, folders, programs, me, space.services.attachments, told.progress)
+            runner = Runner(job, folders, programs, agent, space.services.attachments, told.progress)
 
-            async def do(assignment: Assignment) -> Result | Failure:
+            async def do(held: HeldTask) -> Result | Failure:
                 await folders.clean(space.services.tasks, duty.keep, told.running)
-                return await runner.do(assignment)
+                return await runner.do(held)
 
-            worker = me.worker(
-                do,
+            terms = WorkTerms(
                 concurrency=duty.concurrency,
                 attempts=duty.attempts,
                 until_idle=duty.until_idle,
                 drain=duty.drain.total_seconds(),
-                tell=told.happened,
             )
+            worker = Worker(services, joined.identity, space.finisher, do, terms, told.happened)
             await _run(worker, show)
             return not told.has_left
         finally:
@@ -87,15 +94,15 @@ class _Told:
         self.running: set[str] = set()
         self.has_left = False
 
-    def progress(self, assignment: Assignment, text: str) -> None:
-        self._show.happened(Happening(Moment.PROGRESS, assignment, text))
+    def progress(self, held: HeldTask, text: str) -> None:
+        self._show.happened(WorkerEvent(Moment.PROGRESS, held, text))
 
-    def happened(self, happening: Happening) -> None:
-        self.has_left |= happening.moment is Moment.LEFT
-        if happening.assignment is not None:
-            is_under_way = happening.moment in (Moment.TAKEN, Moment.STARTED)
-            (self.running.add if is_under_way else self.running.discard)(happening.assignment.id)
-        self._show.happened(happening)
+    def happened(self, event: WorkerEvent) -> None:
+        self.has_left |= event.moment is Moment.LEFT
+        if event.task is not None:
+            is_under_way = event.moment in (Moment.TAKEN, Moment.STARTED)
+            (self.running.add if is_under_way else self.running.discard)(event.task.id)
+        self._show.happened(event)
 
 
 async def _run(worker: Worker, show: Show) -> None:
@@ -127,17 +134,17 @@ async def _run(worker: Worker, show: Show) -> None:
             loop.remove_signal_handler(number)
 
 
-async def _token(space: Space) -> str | None:
+async def _token(services: Services) -> str | None:
     token = os.environ.get("COVEY_TOKEN")
-    if token is not None and (await space.services.identities.by_token(token)).is_operator:
+    if token is not None and (await services.identities.by_token(token)).is_operator:
         raise IdentityRefused("the operator has no session: COVEY_TOKEN has to be the agent's")
     return token
 
 
-def _environment(me: Member, url: StoreUrl) -> dict[str, str]:
+def _environment(joined: Joined, url: StoreUrl) -> dict[str, str]:
     """Return what lets a program act as the session that runs it."""
     return {
-        "COVEY_SESSION": f"{me.session.id}:{me.secret}",
-        "COVEY_AGENT": me.name,
+        "COVEY_SESSION": f"{joined.session.id}:{joined.secret}",
+        "COVEY_AGENT": joined.session.agent,
         "COVEY_STORE": str(url),
     }

@@ -3,14 +3,14 @@
 from datetime import timedelta
 from typing import Final
 
-from covey import Failure, Result
 from covey.core.run import RunState
 from covey.ports.launcher import Ended, Ending
 from covey.ports.launching import Product
+from covey.runtime.programs.folders import RunFolder
+from covey.runtime.programs.outcomes import outcome_of
+from covey.runtime.programs.printed import read_printed
+from covey.runtime.tasks.results import Failure, Result
 from covey.services.attachments import Attachments
-from covey.surfaces.work.folders import RunFolder
-from covey.surfaces.work.outcomes import outcome_of
-from covey.surfaces.work.printed import read_printed
 
 _STATES: Final = {
     Ending.TIMED_OUT: RunState.TIMED_OUT,

@@ -5,14 +5,14 @@ from collections.abc import Mapping
 from datetime import timedelta
 from typing import Final
 
-from covey import Failure, Result
 from covey.core.errors import Invalid, Rejected
 from covey.core.limits import MAX_ENVELOPE_BYTES
 from covey.ports.launcher import Ended, Ending
+from covey.runtime.programs.artifacts import Artifacts, collect, told
+from covey.runtime.programs.folders import RunFolder
+from covey.runtime.programs.printed import Printed, last_lines, read_file, read_printed
+from covey.runtime.tasks.results import Failure, Result
 from covey.services.attachments import Attachments
-from covey.surfaces.work.artifacts import Artifacts, collect, told
-from covey.surfaces.work.folders import RunFolder
-from covey.surfaces.work.printed import Printed, last_lines, read_file, read_printed
 
 RESULT_FILE: Final = "result.json"
 LONGEST_REASON: Final = 400

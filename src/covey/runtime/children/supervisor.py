@@ -11,14 +11,14 @@ from covey.core.run import Run, RunId
 from covey.core.store_url import StoreUrl
 from covey.ports.launcher import Launcher
 from covey.ports.launching import Child, Errand
+from covey.runtime.children import callables
+from covey.runtime.children.callables import start_callable, start_in
+from covey.runtime.children.folders import RunFolders, harmless_names
+from covey.runtime.children.plugins import EntryPointPlugins
+from covey.runtime.children.programs import start_program
+from covey.runtime.children.watch import Launched, Watch
+from covey.runtime.programs.progress import report
 from covey.services.space import Services
-from covey.surfaces.spawn import callables
-from covey.surfaces.spawn.callables import start_callable, start_in
-from covey.surfaces.spawn.folders import RunFolders, harmless_names
-from covey.surfaces.spawn.plugins import EntryPointPlugins
-from covey.surfaces.spawn.programs import start_program
-from covey.surfaces.spawn.watch import Launched, Watch
-from covey.surfaces.work.progress import report
 from covey.wiring import everywhere, launcher
 
 P = ParamSpec("P")

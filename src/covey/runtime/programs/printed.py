@@ -8,7 +8,7 @@ from covey.core.errors import Invalid
 from covey.core.json import Json
 from covey.core.plain import plain
 from covey.ports.launcher import Kept
-from covey.surfaces.work.prompt import PROGRESS_MARK
+from covey.runtime.programs.prompt import PROGRESS_MARK
 
 LONGEST_TEXT: Final = 128 * 1024
 """How many bytes of text a result has: even where each is escaped they fit into an envelope."""

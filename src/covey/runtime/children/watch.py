@@ -6,15 +6,14 @@ from collections.abc import Awaitable, Callable, Coroutine
 from contextlib import suppress
 from typing import Any, Final, Protocol, TypeVar
 
-from covey.core.errors import CoveyError, Rejected, Unavailable
+from covey.core.errors import CoveyError, Rejected
 from covey.core.message import Message
 from covey.core.run import RunMode, RunState
 from covey.ports.launching import Errand, Launching, Product
 from covey.ports.plugins import Moment
+from covey.runtime.retrying import retried
 from covey.services.supervision import Supervision, Wanted
 
-FIRST_PAUSE_S: Final = 0.05
-LONGEST_PAUSE_S: Final = 5.0
 MOST_SAID: Final = 200
 """How many messages of its conversation a child is told again."""
 CLOSED: Final = "the process that started it has ended its work in the space"
@@ -155,14 +154,5 @@ async def _surely(work: Coroutine[Any, Any, None]) -> None:
 
 
 async def _steadily(call: Callable[[], Awaitable[T]]) -> T:
-    """Return what a call comes to; a store that can't be used for a moment is asked again."""
-    pause = FIRST_PAUSE_S
-    while True:
-        try:
-            return await call()
-        except Unavailable as error:
-            if not error.retryable:
-                raise
-            _log.warning("watching over children: %s", error.message)
-        await asyncio.sleep(pause)
-        pause = min(LONGEST_PAUSE_S, 2 * pause)
+    """Return the result of `call`; a store that is unavailable for a while is tried again, and the log says so."""
+    return await retried(call, lambda message: _log.warning("watching over children: %s", message))

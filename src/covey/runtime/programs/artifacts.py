@@ -7,10 +7,10 @@ from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from covey import CoveyError
+from covey.core.errors import CoveyError
 from covey.core.parts import FilePart
+from covey.runtime.programs.folders import safe_name
 from covey.services.attachments import Attachments
-from covey.surfaces.work.folders import safe_name
 
 MOST: Final = 100
 LARGEST: Final = 16 * 1024 * 1024

@@ -8,10 +8,10 @@ from covey.core.errors import CoveyError
 from covey.core.identity import Identity
 from covey.core.limits import TASK_ATTEMPTS
 from covey.finishing import Finisher
+from covey.runtime.tasks.held import HeldTask
 from covey.services.duties import Judge
 from covey.services.space import Services
 from covey.services.tasks import TaskView
-from covey.surfaces.python.assignment import Assignment
 
 
 class Taking:
@@ -36,18 +36,18 @@ class Taking:
         self._attempts = attempts
         self._is_judging = False
 
-    async def take(self) -> Assignment | None:
+    async def take(self) -> HeldTask | None:
         """Take the next task that the agent can do; None where there is none."""
         return await self._finisher.acquire(self._take(), self._let_go, self._stop_judging)
 
-    async def wait(self, limit_s: float) -> Assignment | None:
+    async def wait(self, limit_s: float) -> HeldTask | None:
         """Wait for the next task; None when the time has run out."""
         return await self._services.duties.next(self._actor, limit_s, self.take)
 
-    async def _take(self) -> Assignment | None:
+    async def _take(self) -> HeldTask | None:
         judge = None if self._judge is None else self._judged
         view = await self._services.duties.take(self._actor, judge=judge, starts=self._starts, attempts=self._attempts)
-        return None if view is None else self._assignment(view)
+        return None if view is None else self._held(view)
 
     async def _judged(self, view: TaskView) -> str | None:
         assert self._judge is not None
@@ -55,7 +55,7 @@ class Taking:
         try:
             return await self._judge(view)
         except BaseException:
-            await self._let_go(self._assignment(view))
+            await self._let_go(self._held(view))
             raise
         finally:
             self._is_judging = False
@@ -65,10 +65,10 @@ class Taking:
         if self._is_judging:
             task.cancel()
 
-    async def _let_go(self, taken: Assignment | None) -> None:
+    async def _let_go(self, taken: HeldTask | None) -> None:
         if taken is not None:
             with suppress(CoveyError):  # the end of the session lets go of it too
                 await taken.let_go()
 
-    def _assignment(self, view: TaskView) -> Assignment:
-        return Assignment(view, self._services, self._actor)
+    def _held(self, view: TaskView) -> HeldTask:
+        return HeldTask(view, self._services, self._actor)

@@ -1,13 +1,16 @@
-"""What a handler of tasks hands in: a result, or why there is none."""
+"""Results: the outcome that a handler of tasks hands in."""
 
 from collections.abc import Mapping
 from typing import NamedTuple, cast
 
+from covey.core.checks import MAX_NOTE_CHARS, note
+from covey.core.checks import files as check_files
+from covey.core.checks import text as check_text
 from covey.core.errors import CoveyError, Invalid
 from covey.core.json import Json
-from covey.core.parts import FilePart
-from covey.surfaces.python.assignment import Assignment, ResultOptions
-from covey.surfaces.python.checks import MAX_NOTE_CHARS
+from covey.core.parts import DataPart, FilePart, Part, TextPart
+from covey.core.plain import plain
+from covey.runtime.tasks.held import HeldTask
 
 DONE = "Done."
 """What a delegator is told where there is nothing else to tell."""
@@ -56,13 +59,20 @@ def failure_of(error: Exception) -> Failure:
     return Failure(told.encode(errors="replace").decode()[:MAX_NOTE_CHARS])
 
 
-async def hand_in(assignment: Assignment, outcome: Result | Failure) -> None:
+def parts_of(text: object, data: object, files: object) -> tuple[Part, ...]:
+    """Return the parts of an update to the delegator. Without data there is no data part."""
+    parts: list[Part] = [TextPart(check_text(text, "text"))]
+    if data is not None:
+        parts.append(DataPart(plain(data, "data")))
+    return (*parts, *check_files(files))
+
+
+async def hand_in(held: HeldTask, outcome: Result | Failure) -> None:
     """Complete the task, or fail it."""
-    more = ResultOptions(files=list(outcome.files))
-    if outcome.data is not None:
-        more["data"] = outcome.data
     if isinstance(outcome, Result):
         has_more = outcome.data is not None or outcome.files
-        await assignment.complete(outcome.text or ("" if has_more else DONE), **more)
+        text = outcome.text or ("" if has_more else DONE)
+        await held.complete(parts_of(text, outcome.data, outcome.files))
     else:
-        await assignment.fail(outcome.reason, text=outcome.text or outcome.reason, **more)
+        parts = parts_of(outcome.text or outcome.reason, outcome.data, outcome.files)
+        await held.fail(note(outcome.reason, "reason"), parts)

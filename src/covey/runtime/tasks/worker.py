@@ -2,63 +2,61 @@
 
 import asyncio
 from collections.abc import Coroutine
-from typing import Any, Final, TypedDict, cast
+from typing import Any, Final, NamedTuple, cast
 
 from covey.core.errors import CoveyError
 from covey.core.identity import Identity
 from covey.core.limits import TASK_ATTEMPTS
 from covey.finishing import Finisher
+from covey.runtime.retrying import retried
+from covey.runtime.tasks.events import Moment, Tell, WorkerEvent, trouble
+from covey.runtime.tasks.handling import WAIT_S, Handler, Handling
+from covey.runtime.tasks.held import HeldTask
+from covey.runtime.tasks.results import failure_of
+from covey.runtime.tasks.taking import Taking
 from covey.services.duties import Judge
 from covey.services.space import Services
 from covey.services.tasks import TaskView
-from covey.surfaces.python.assignment import Assignment, Judgement, judge_by
-from covey.surfaces.python.checks import check_known, count, flag, function, seconds
-from covey.surfaces.python.happenings import Happening, Moment, Tell, tell_nobody
-from covey.surfaces.python.results import failure_of
-from covey.surfaces.python.steadily import steadily
-from covey.surfaces.python.taking import Taking
-from covey.surfaces.python.work import WAIT_S, Handler, Work
 
 DRAIN_S: Final = 600.0
 
 
-class WorkOptions(TypedDict, total=False):
-    """How a worker works."""
+class WorkTerms(NamedTuple):
+    """The limits of a worker."""
 
-    concurrency: int
-    """How many tasks at once, by default 1; the agent's quota holds besides."""
-    judgement: Judgement | None
+    concurrency: int = 1
+    """How many tasks at once; the agent's quota holds besides."""
+    judge: Judge | None = None
     """Asked before a task is accepted."""
-    attempts: int
+    attempts: int = TASK_ATTEMPTS
     """How many sessions may take up a task, one after the other, before it has failed."""
-    until_idle: bool
+    until_idle: bool = False
     """End when there is nothing to do, instead of waiting for more."""
-    drain: float
-    """How many seconds what runs may take when the worker is told to stop."""
-    tell: Tell
-    """Called with each thing that happens."""
+    drain: float = DRAIN_S
+    """How many seconds a running task may take after the worker is told to stop."""
 
 
 class Worker:
     """Returned by `me.worker`. A task whose handler raises has failed; nothing else comes to harm by it."""
 
     def __init__(
-        self, services: Services, actor: Identity, finisher: Finisher, handler: Handler, options: WorkOptions
+        self,
+        services: Services,
+        actor: Identity,
+        finisher: Finisher,
+        handler: Handler,
+        terms: WorkTerms,
+        tell: Tell,
     ) -> None:
         self._services = services
         self._actor = actor
-        check_known(options, WorkOptions.__annotations__)
-        self._handler = function(handler, "handler")
-        self._concurrency = count(options.get("concurrency", 1), "concurrency")
-        attempts = count(options.get("attempts", TASK_ATTEMPTS), "attempts")
-        judge = judge_by(options.get("judgement"), services, actor)
+        self._handler = handler
+        self._terms = terms
         # Accepting and starting are told in one step; a judged task is started by whoever does it.
-        self._taking = Taking(
-            services, actor, finisher, judge and _judged_safely(judge), starts=True, attempts=attempts
-        )
-        self._until_idle = flag(options.get("until_idle", False), "until_idle")
-        self._drain = seconds(options.get("drain", DRAIN_S), "drain")
-        self._tell = function(options.get("tell", tell_nobody), "tell")
+        judge = terms.judge and _judged_safely(terms.judge)
+        self._taking = Taking(services, actor, finisher, judge, starts=True, attempts=terms.attempts)
+        self._tell = tell
+        self._trouble = trouble(tell)
         self._running: set[asyncio.Task[None]] = set()
         self._news = asyncio.Event()
         self._is_stopping = False
@@ -75,11 +73,11 @@ class Worker:
         try:
             async with asyncio.TaskGroup() as group:
                 while not self._is_stopping:
-                    if len(self._running) >= self._concurrency:
+                    if len(self._running) >= self._terms.concurrency:
                         await self._wait_for_news()
-                    elif (taken := await steadily(self._taking.take, self._tell)) is not None:
+                    elif (taken := await retried(self._taking.take, self._trouble)) is not None:
                         self._begin(group, taken)
-                    elif self._until_idle and not self._running:
+                    elif self._terms.until_idle and not self._running:
                         return
                     else:
                         await self._wait_for_news(or_work=True)
@@ -87,9 +85,9 @@ class Worker:
         except BaseExceptionGroup as group:
             raise _first(group) from None
 
-    def _begin(self, group: asyncio.TaskGroup, taken: Assignment) -> None:
-        self._tell(Happening(Moment.TAKEN, taken))
-        work = Work(self._services, self._actor, taken, self._tell)
+    def _begin(self, group: asyncio.TaskGroup, taken: HeldTask) -> None:
+        self._tell(WorkerEvent(Moment.TAKEN, taken))
+        work = Handling(self._services, self._actor, taken, self._tell)
         task = group.create_task(work.do(self._handler))
         self._running.add(task)
         task.add_done_callback(self._ended)
@@ -100,7 +98,7 @@ class Worker:
 
     async def _finish_what_runs(self) -> None:
         if self._running:
-            _, late = await asyncio.wait(self._running, timeout=self._drain)
+            _, late = await asyncio.wait(self._running, timeout=self._terms.drain)
             for task in late:
                 task.cancel()
 
@@ -111,7 +109,7 @@ class Worker:
         self._news.clear()
         waits: list[Coroutine[Any, Any, bool]] = [self._news.wait()]
         if or_work:
-            waits.append(steadily(lambda: self._services.duties.ready(self._actor, WAIT_S), self._tell))
+            waits.append(retried(lambda: self._services.duties.ready(self._actor, WAIT_S), self._trouble))
         async with asyncio.TaskGroup() as group:
             tasks = [group.create_task(wait) for wait in waits]
             await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)

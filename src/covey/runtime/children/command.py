@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from covey.core.errors import Invalid
-from covey.surfaces.work.command import LONGEST_WORD
+from covey.runtime.programs.command import LONGEST_WORD
 
 PLACEHOLDERS: Final = ("prompt", "task", "folder", "label", "agent", "run")
 _PLACEHOLDER: Final = re.compile(r"\{(" + "|".join(PLACEHOLDERS) + r")\}")

@@ -24,10 +24,9 @@ from covey.core.http_address import HttpAddress
 from covey.core.http_limits import LINGER_S, NO_ROOM, TOO_SLOW, HttpLimits, check_limits, json_answer
 from covey.core.ids import parse_message_id
 from covey.core.signature import Direction, Signed, is_same, is_signed
+from covey.runtime.channels.http import MAX_BODY, MAX_HEAD, Request, Unreadable, read_request
 from covey.services.channels import Said
 from covey.services.space import Services
-from covey.surfaces.cli.channels.http import MAX_BODY, MAX_HEAD, Request, Unreadable, read_request
-from covey.surfaces.cli.output import envelope
 
 ANSWER_S: Final = 10.0
 """How long an answer may take to be read."""
@@ -115,7 +114,7 @@ class Ear:
         try:
             return None if request is None else await self._hear(request)
         except CoveyError as error:
-            return json_answer(_status(error), envelope(error))
+            return json_answer(_status(error), error.envelope())
 
     async def _hear(self, request: Request) -> bytes:
         signed = request.headers.get("x-covey-signature", "")

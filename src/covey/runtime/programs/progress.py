@@ -5,9 +5,9 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import suppress
 from typing import Final
 
-from covey import CoveyError
+from covey.core.errors import CoveyError
 from covey.ports.launcher import Line
-from covey.surfaces.work.prompt import PROGRESS_MARK
+from covey.runtime.programs.prompt import PROGRESS_MARK
 
 INTERVAL_S: Final = 1.0
 LONGEST: Final = 1000

@@ -9,10 +9,10 @@ from covey.core.errors import ChannelUnknown, Invalid
 from covey.core.http_address import HttpAddress
 from covey.core.names import AgentName
 from covey.ports.channel import Channel
+from covey.runtime.channels.ear import Ear
+from covey.runtime.channels.pump import Note, Pump, Tell
 from covey.services.channels import Said
 from covey.services.space import Services
-from covey.surfaces.cli.channels.ear import Ear
-from covey.surfaces.cli.channels.pump import Note, Pump, Tell
 
 Carrier = Callable[[ChannelConfig], Channel]
 

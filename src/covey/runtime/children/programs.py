@@ -8,11 +8,11 @@ from typing import Final
 from covey.core.run import Run
 from covey.ports.launcher import Launcher, Line, Program, Running
 from covey.ports.launching import Errand, Product
+from covey.runtime.children.command import filled, takes_prompt
+from covey.runtime.children.folders import RunFolders, mark, program_folder
+from covey.runtime.children.products import product_of
+from covey.runtime.programs.folders import RunFolder, write_private
 from covey.services.attachments import Attachments
-from covey.surfaces.spawn.command import filled, takes_prompt
-from covey.surfaces.spawn.folders import RunFolders, mark, program_folder
-from covey.surfaces.spawn.products import product_of
-from covey.surfaces.work.folders import RunFolder, write_private
 
 OURS: Final = frozenset({"COVEY_TOKEN", "COVEY_TASK", "COVEY_ATTEMPT", "COVEY_LABEL", "COVEY_PARENT"})
 """What is about the parent, and not for the child."""

@@ -4,22 +4,27 @@ import asyncio
 import os
 from collections.abc import Callable, Mapping
 from datetime import timedelta
+from itertools import islice
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from covey import Assignment, Failure, Member, Result
+from covey.core.backoff import Backoff
 from covey.core.errors import LauncherUnavailable
+from covey.core.names import AgentName
 from covey.ports.launcher import GRACE_S, Ended, Launcher, Program, Running
+from covey.runtime.programs.command import Command
+from covey.runtime.programs.folders import Folders, RunFolder, attach, write_private
+from covey.runtime.programs.outcomes import is_final, outcome_of
+from covey.runtime.programs.progress import report
+from covey.runtime.programs.prompt import prompt_for
+from covey.runtime.tasks.held import HeldTask
+from covey.runtime.tasks.results import Failure, Result, parts_of
 from covey.services.attachments import Attachments
-from covey.surfaces.work.command import Command
-from covey.surfaces.work.folders import Folders, RunFolder, attach, write_private
-from covey.surfaces.work.outcomes import is_final, outcome_of
-from covey.surfaces.work.progress import report
-from covey.surfaces.work.prompt import prompt_for
 
 STARTS: Final = 5
-FIRST_PAUSE_S: Final = 0.2
-"""How often a program is tried to be started while the system has no room for it: each pause is twice the last."""
+"""How often a program is tried to be started while the system has no room for it."""
+PAUSES: Final = Backoff(first=0.2, longest=60.0)
+"""Seconds between those starts."""
 
 
 class Job(NamedTuple):
@@ -42,27 +47,27 @@ class Runner:
         job: Job,
         folders: Folders,
         launcher: Launcher,
-        me: Member,
+        agent: AgentName,
         attachments: Attachments,
-        tell: Callable[[Assignment, str], None],
+        tell: Callable[[HeldTask, str], None],
     ) -> None:
         self._job = job
         self._folders = folders
         self._launcher = launcher
-        self._me = me
+        self._agent = agent
         self._attachments = attachments
         self._tell = tell
 
-    async def do(self, assignment: Assignment) -> Result | Failure:
+    async def do(self, held: HeldTask) -> Result | Failure:
         """Run the program for a task and return what came of it. When this is cancelled, the program is stopped."""
-        earlier = await self._recall(assignment.id)
+        earlier = await self._recall(held.id)
         if earlier is not None:
             return await self._outcome(*earlier)
-        folder, running = await self._start(assignment)
+        folder, running = await self._start(held)
 
         async def tell(text: str) -> None:
-            self._tell(assignment, text)
-            await assignment.progress(text)
+            self._tell(held, text)
+            await held.progress(parts_of(text, None, ()))
 
         try:
             await report(running.lines(), tell)
@@ -82,28 +87,26 @@ class Runner:
                 found = folder, ended
         return found
 
-    async def _start(self, assignment: Assignment) -> tuple[RunFolder, Running]:
-        pause = FIRST_PAUSE_S
-        for _ in range(STARTS - 1):
+    async def _start(self, held: HeldTask) -> tuple[RunFolder, Running]:
+        for pause in islice(PAUSES.pauses(), STARTS - 1):
             try:
-                return await self._start_once(assignment)
+                return await self._start_once(held)
             except LauncherUnavailable:
                 await asyncio.sleep(pause)
-                pause *= 2
-        return await self._start_once(assignment)
+        return await self._start_once(held)
 
-    async def _start_once(self, assignment: Assignment) -> tuple[RunFolder, Running]:
+    async def _start_once(self, held: HeldTask) -> tuple[RunFolder, Running]:
         """Start the program in a folder of its own, with the task's files and its prompt."""
-        job, agent = self._job, self._me.name
-        folder = self._folders.new_run(assignment.id, assignment.attempt)
-        attachments = await attach(assignment, folder.attachments)
-        prompt = assignment.text if job.is_bare else prompt_for(assignment, agent, attachments, folder.output)
+        job, agent = self._job, self._agent
+        folder = self._folders.new_run(held.id, held.attempt)
+        attachments = await attach(held, folder.attachments)
+        prompt = held.text if job.is_bare else prompt_for(held, agent, attachments, folder.output)
         write_private(folder.prompt, prompt.encode())
-        values = {"prompt": prompt, "task": assignment.id, "folder": str(folder.path), "agent": agent}
+        values = {"prompt": prompt, "task": held.id, "folder": str(folder.path), "agent": agent}
         program = Program(
             argv=job.command.filled(values),
             cwd=str(job.cwd),
-            env={**os.environ, **job.environment, **_about(assignment, folder)},
+            env={**os.environ, **job.environment, **_about(held, folder)},
             folder=str(folder.run),
             run=folder.id,
             stdin=None if job.command.takes_prompt else prompt.encode(),
@@ -116,10 +119,10 @@ class Runner:
         return await outcome_of(self._job.command.name, ended, folder, self._attachments, self._job.time_limit)
 
 
-def _about(assignment: Assignment, folder: RunFolder) -> Mapping[str, str]:
+def _about(held: HeldTask, folder: RunFolder) -> Mapping[str, str]:
     """Return what a program finds in its environment about its task."""
     return {
-        "COVEY_TASK": assignment.id,
-        "COVEY_ATTEMPT": str(assignment.attempt),
+        "COVEY_TASK": held.id,
+        "COVEY_ATTEMPT": str(held.attempt),
         "COVEY_FOLDER": str(folder.path),
     }

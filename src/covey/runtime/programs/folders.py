@@ -15,9 +15,9 @@ from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from covey import Assignment, NotFound
-from covey.core.errors import Invalid
+from covey.core.errors import Invalid, NotFound
 from covey.core.ids import parse_message_id
+from covey.runtime.tasks.held import HeldTask
 from covey.services.tasks import Tasks
 
 PRIVATE: Final = 0o700
@@ -89,14 +89,14 @@ class Folders:
                 await asyncio.to_thread(shutil.rmtree, self.root / name, ignore_errors=True)
 
 
-async def attach(assignment: Assignment, folder: Path) -> Sequence[Path]:
+async def attach(held: HeldTask, folder: Path) -> Sequence[Path]:
     """Write the files that came with a task, under names that are harmless; return where they are."""
     paths: list[Path] = []
-    for number, part in enumerate(assignment.files, 1):
+    for number, part in enumerate(held.files, 1):
         path = folder / safe_name(part.name, number)
         if path in paths:
             path = folder / f"{number}-{path.name}"
-        write_private(path, await assignment.file(part))
+        write_private(path, await held.file(part))
         paths.append(path)
     return paths
 
