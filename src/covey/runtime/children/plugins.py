@@ -12,12 +12,12 @@ not told of anything more.
 import asyncio
 import inspect
 import logging
-import threading
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Final, cast
 
 from covey.core.run import Run
 from covey.ports.plugins import Moment
+from covey.threads import in_a_thread
 
 GROUP: Final = "covey.plugins"
 PATIENCE_S: Final = 2.0
@@ -63,27 +63,8 @@ async def _called(plugin: Plugin, moment: Moment, run: Run) -> None:
     if inspect.iscoroutinefunction(plugin):
         await cast(Awaitable[object], plugin(str(moment), run))
         return
-    loop = asyncio.get_running_loop()
-    over: asyncio.Future[None] = loop.create_future()
-
-    def settle(error: Exception | None) -> None:
-        if not over.done():
-            over.set_result(None) if error is None else over.set_exception(error)
-
-    def call() -> None:
-        error: Exception | None = None
-        try:
-            plugin(str(moment), run)
-        except (Exception, SystemExit) as raised:  # noqa: BLE001 - it is handed to who asked, who logs it
-            error = raised if isinstance(raised, Exception) else RuntimeError(repr(raised))
-        try:
-            loop.call_soon_threadsafe(settle, error)
-        except RuntimeError:
-            return  # the loop has ended meanwhile: nobody wants to know
-
     # A thread of its own, which ends with the process: one that hangs must not keep it from ending.
-    threading.Thread(target=call, name="covey-plugin", daemon=True).start()
-    await over
+    await in_a_thread(lambda: plugin(str(moment), run), "covey-plugin")
 
 
 def _load() -> dict[str, Plugin]:

@@ -1,6 +1,6 @@
 """A space, opened: the door to everything else."""
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from datetime import timedelta
 from types import TracebackType
 from typing import Literal, Self
@@ -23,6 +23,7 @@ from covey.runtime.opening import OpenSpace
 from covey.services.directory import AgentView, JoinRequest
 from covey.services.history import Found
 from covey.services.space import Services
+from covey.surfaces.python.carrying import TellPost, carry_posts
 from covey.surfaces.python.member import Member
 from covey.surfaces.python.receipt import Receipt
 from covey.wiring import locate
@@ -109,6 +110,17 @@ class Space:
     async def search(self, words: str, limit: int = 20) -> Sequence[Found]:
         """Return the messages that have all the words, best first."""
         return await self.services.history.search(note(words, "words"), count(limit, "limit"))
+
+    async def carry_posts(
+        self, channels: str | Collection[str] = (), *, once: bool = False, tell: TellPost | None = None
+    ) -> bool:
+        """Carry the posts of these channels, or of all, to the people there; go on as more come, until cancelled.
+
+        With `once`, carry what is due now, and return whether all of it was taken; the rest is tried again later. A
+        console writes to stdout. `tell` is called after each attempt. A space that is busy meanwhile is tried again,
+        and the log says so. Any number of programs may carry the posts of a channel: each post is taken by one.
+        """
+        return await carry_posts(self.services, channels, once, tell)
 
     async def journal(
         self, after: int = 0, *, wanted: EventFilter | None = None, follow: bool = False
