@@ -9,8 +9,8 @@ from bench.figures import Row, ms, percentile
 from covey import Card, Errand, Spawned
 from covey.composition import launcher
 from covey.ports.launcher import Program, Running
-from covey.surfaces.python.spawned import Handler
-from covey.surfaces.spawn import supervisor
+from covey.runtime.children import supervisor
+from covey.surfaces.python.member import Child
 
 TRUE = "/bin/true"
 WARM_UP = 10
@@ -60,7 +60,7 @@ async def over(child: Spawned) -> None:
     await asyncio.sleep(0.002)
 
 
-async def spawned(folder: Path, count: int, run: Handler | None) -> list[tuple[float, float]]:
+async def spawned(folder: Path, count: int, run: Child | None) -> list[tuple[float, float]]:
     """Return how long spawns take until they return, and how much of that is the start of the program: of functions,
     which start nothing, or of programs, which go on."""
     took: list[tuple[float, float]] = []

@@ -23,12 +23,12 @@ from covey.core.marks import Marks
 from covey.core.message import Callback
 from covey.core.names import AgentName
 from covey.core.signature import Direction, Signed, signature
+from covey.runtime.channels.ear import Ear
+from covey.runtime.channels.http import MAX_BODY, MAX_HEAD
 from covey.services.adapters import Adapters
 from covey.services.channels import Said
 from covey.services.directory import JoinRequest
 from covey.services.space import Services
-from covey.surfaces.cli.channels.ear import Ear
-from covey.surfaces.cli.channels.http import MAX_BODY, MAX_HEAD
 from covey.testing import HandClock
 
 OPS, CODER = AgentName("ops"), AgentName("coder")

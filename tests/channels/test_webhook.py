@@ -20,10 +20,10 @@ from covey.core.names import AgentName
 from covey.core.parts import TextPart
 from covey.core.post import Outgoing, Post, PostState
 from covey.core.signature import Direction, Signed, is_signed
+from covey.runtime.channels.pump import Pump
 from covey.services.adapters import Adapters
 from covey.services.recipients import SendPolicy
 from covey.services.space import Services
-from covey.surfaces.cli.channels.pump import Pump
 from covey.testing import HandClock
 from tests.channels.receiving import Receiver, receiver_in, until
 

@@ -15,9 +15,9 @@ from covey.core.negotiation import MAX_ROUNDS, ROUNDS, ROUNDS_SETTING
 from covey.core.store_url import StoreUrl
 from covey.core.storm import STORM_LIMITS, Limit, Limits
 from covey.engines import BUILT_IN, engine_of, parse_store_url
+from covey.runtime.children.command import PLACEHOLDERS
 from covey.services import policies
 from covey.surfaces.cli.verbs.join import arguments
-from covey.surfaces.spawn.command import PLACEHOLDERS
 
 ROOT = Path(__file__).parents[2]
 SOURCES = ROOT / "src" / "covey"

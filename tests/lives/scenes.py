@@ -247,8 +247,7 @@ async def _ring_somebody(url: str, lead: covey.Member) -> None:
     """Let the lead's space ring another one that listens: the socket by which it does so stays, and is no leak."""
     async with covey.open(url) as other:
         peer = await other.join("peer")
-        ports = other._ports  # pyright: ignore[reportPrivateUsage] # only a listener that is surely there will do
-        assert ports is not None
+        ports = other.services._ports  # pyright: ignore[reportPrivateUsage] # only a listener that is surely there will do
         async with ports.wakeups.listen([inbox_topic(peer.session.inbox)]):
             receipt = await lead.send("peer", "can you hear me?")
         await peer.dismiss(receipt.message_id)

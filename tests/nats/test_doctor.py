@@ -42,8 +42,8 @@ class Patient:
 async def declared(url: str) -> Survives:
     async with covey.open(url) as space:
         await space.join("coder")
-        assert space._ports is not None  # pyright: ignore[reportPrivateUsage] # only adapters are asked for it
-        return space._ports.store.capabilities.survives  # pyright: ignore[reportPrivateUsage] # as above
+        ports = space.services._ports  # pyright: ignore[reportPrivateUsage] # only adapters are asked for it
+        return ports.store.capabilities.survives
 
 
 def place(server: NatsServer, tmp_path: Path, more: str = "") -> str:

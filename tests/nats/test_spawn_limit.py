@@ -7,7 +7,7 @@ import covey
 from covey.core.errors import SpawnLimit
 from covey.core.run import RunState
 from covey.ports.runs import RunFilter
-from covey.surfaces.python.errand import Errand
+from covey.surfaces.python.member import Errand
 
 LIMIT_S = 30.0
 

@@ -21,9 +21,10 @@ from covey.core.parts import DataPart, FilePart, TextPart
 from covey.core.render import Style, framed
 from covey.core.run import RunId
 from covey.core.spawn_prompt import first_prompt, later_prompt
+from covey.runtime.programs.prompt import prompt_for
+from covey.runtime.tasks.held import HeldTask
 from covey.surfaces.mcp.resources import RESOURCES, TEMPLATES, THREAD, read_resource
 from covey.surfaces.python.assignment import Assignment
-from covey.surfaces.work.prompt import prompt_for
 from covey.toolkits.answers import refused
 from covey.toolkits.catalogue import HOMES, toolkit
 from covey.toolkits.tool import Answer, Form, Tool
@@ -197,9 +198,9 @@ def test_all_prompts_are_known_here() -> None:
     assert found == {
         "core/spawn_prompt.py:first_prompt",
         "core/spawn_prompt.py:later_prompt",
-        "surfaces/work/prompt.py:prompt_for",
+        "runtime/programs/prompt.py:prompt_for",
         "core/negotiation.py:announce_prompt",  # of names, and a message that is rendered as all others are
-        "surfaces/python/errand.py:prompt",  # one of the first two
+        "surfaces/python/member.py:prompt",  # one of the first two
     }
 
 
@@ -215,12 +216,14 @@ async def test_no_prompt_lets_a_text_of_others_out(forged: str) -> None:
         await hostile.mallory.delegate("coder", wild, data={wild: wild})
         assignment = await hostile.coder.take()
         assert isinstance(assignment, Assignment)
+        view = await space.services.tasks.view(assignment.id)
+        held = HeldTask(view, space.services, hostile.coder.identity)
         prompts = {
             "first": first_prompt(run, wild, [file], "agent:lead:main"),
             "first, without a folder": first_prompt(run._replace(folder=None), wild, [file], "agent:lead:main"),
             "later": later_prompt(run, message, said),
             "later, of much": later_prompt(run, message, [_long(message, wild)] * 20),
-            "task": prompt_for(assignment, "coder", [Path(f"/x/{wild}")], Path("/y")),
+            "task": prompt_for(held, "coder", [Path(f"/x/{wild}")], Path("/y")),
         }
         for prompt in prompts.values():
             assert MARK in prompt

@@ -18,9 +18,7 @@ from covey.services.act import Act
 from covey.services.spawn_request import SpawnRequest
 from covey.services.spawn_stages import Stages
 from covey.services.spawn_steps import Step
-from covey.surfaces.python.errand import Errand, python_child
-from covey.surfaces.python.member import Member
-from covey.surfaces.python.spawned import Handler
+from covey.surfaces.python.member import Child, Errand, Member, python_child
 from tests.scenarios.world import LIMIT_S, Process, World, soon
 
 
@@ -104,7 +102,7 @@ async def lead_of(world: World, **card: Any) -> Member:
     return await world.process().join("lead", card=Card(**card))
 
 
-async def spawn_from(process: Process, lead: Member, task: str, handler: Handler, **more: Any) -> Run:
+async def spawn_from(process: Process, lead: Member, task: str, handler: Child, **more: Any) -> Run:
     """Start a child of the parent's session from another process, as a command does that acts for it."""
     wish = SpawnRequest(task, python=python_child(process.services, handler, None), **more)
     return await process.services.spawning.spawn(wish, lead.identity)

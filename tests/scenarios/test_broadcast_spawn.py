@@ -14,7 +14,7 @@ from covey.core.event import Action
 from covey.core.names import AgentName
 from covey.core.run import RunState, Stage
 from covey.ports.runs import RunFilter
-from covey.surfaces.python.errand import Errand
+from covey.surfaces.python.member import Errand
 from covey.toolkits.broadcast.spawn import MAIN_SESSION
 from tests.scenarios.tools import fields, refusal, use
 

@@ -11,8 +11,7 @@ from covey.core.attention import Terms
 from covey.core.message import Kind
 from covey.core.render import Style, framed
 from covey.core.render_broadcast import broadcast_output
-from covey.surfaces.python.errand import Errand
-from covey.surfaces.python.member import Member
+from covey.surfaces.python.member import Errand, Member
 from covey.toolkits.broadcast import TOOLKIT
 from covey.toolkits.catalogue import HOMES, toolkit
 from tests.scenarios.children import ended, household, lead_of

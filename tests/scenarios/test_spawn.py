@@ -28,7 +28,7 @@ from covey.ports.runs import RunFilter
 from covey.ports.store import Transaction
 from covey.services.spawn_request import SpawnRequest
 from covey.services.spawn_stages import Stages
-from covey.surfaces.python.errand import Errand
+from covey.surfaces.python.member import Errand
 from tests.scenarios.children import (
     FailingStages,
     Patient,

@@ -13,10 +13,10 @@ from covey.core.identity import Identity
 from covey.core.message import Kind
 from covey.core.names import AgentName
 from covey.core.run import Run, RunState, Stage, status_of
+from covey.runtime.children import callables
 from covey.services.spawn_steps import Step
-from covey.surfaces.python.errand import Errand
+from covey.surfaces.python.member import Errand
 from covey.surfaces.python.spawned import Spawned
-from covey.surfaces.spawn import callables
 from tests.scenarios.children import (
     FailingStages,
     Patient,

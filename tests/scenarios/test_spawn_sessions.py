@@ -19,7 +19,7 @@ from covey.core.run import Run, RunMode, RunState
 from covey.ports.runs import RunFilter
 from covey.ports.store import Transaction
 from covey.services.channels import Said
-from covey.surfaces.python.errand import Errand
+from covey.surfaces.python.member import Errand
 from tests.scenarios.children import (
     Patient,
     alive,

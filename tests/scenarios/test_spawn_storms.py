@@ -15,8 +15,7 @@ from covey.core.storm import Limit
 from covey.core.ticket import Ticket
 from covey.core.waits import Edge
 from covey.services.spawning import RunResult
-from covey.surfaces.python.errand import Errand
-from covey.surfaces.python.member import Member
+from covey.surfaces.python.member import Errand, Member
 from covey.surfaces.python.spawned import Spawned
 from tests.scenarios.children import Patient, all_runs, household, lead_of, obliging
 from tests.scenarios.tools import use

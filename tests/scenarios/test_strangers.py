@@ -18,8 +18,7 @@ from covey.core.task import TaskState
 from covey.core.ticket import TicketState
 from covey.services.exchange import Exchange, ExchangeState
 from covey.services.recipients import SendPolicy
-from covey.surfaces.python.errand import Errand
-from covey.surfaces.python.member import Member
+from covey.surfaces.python.member import Errand, Member
 from tests.scenarios.children import Patient, household, lead_of
 from tests.scenarios.tools import use
 from tests.scenarios.world import LIMIT_S, World, soon, waiting

@@ -13,8 +13,8 @@ from covey.core.errors import Invalid, SessionEnded, StoreBusy
 from covey.core.parts import DataPart
 from covey.core.task import TaskState
 from covey.ports.store import Capabilities, Operation, Store
+from covey.runtime.tasks.results import Answer
 from covey.surfaces.python.delegated import Delegated
-from covey.surfaces.python.results import Answer
 from tests.scenarios.world import World, soon
 
 T = TypeVar("T")

@@ -25,6 +25,7 @@ from covey.ports.journal import EventFilter
 from covey.ports.space import Ports
 from covey.ports.store import Store, Survives, Transaction
 from covey.ports.wakeups import Wakeups
+from covey.runtime.opening import OpenSpace
 from covey.services.adapters import Adapters
 from covey.services.offers import Showing
 from covey.services.recipients import SendPolicy
@@ -59,19 +60,28 @@ class NoFiles:
         raise FileNotFoundError(folder, path)
 
 
-class Process(Space):
-    """A program that has the space open."""
+class OpenWorld(OpenSpace):
+    """A space that is open over ports of the world."""
 
     def __init__(self, ports: Ports) -> None:
         super().__init__(StoreUrl("memory", "", {}), ())
         self._ports = ports
         self._services = Services(ports, RECHECK_S, launching=self._supervisor)
-        self.store = ports.store
 
     async def end_children(self) -> None:
         """End what it has started, as leaving the space does."""
         if self._children is not None:
             await self._children.close()
+
+
+class Process(Space):
+    """A program that has the space open."""
+
+    def __init__(self, ports: Ports) -> None:
+        super().__init__(StoreUrl("memory", "", {}), ())
+        self._open = opened = OpenWorld(ports)
+        self.end_children = opened.end_children
+        self.store = ports.store
 
 
 class Snapshot(NamedTuple):

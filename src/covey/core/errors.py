@@ -106,6 +106,10 @@ class CoveyError(Exception):
         self.message = message
         self.details: Mapping[str, Json] = details
 
+    def envelope(self, code: str | None = None) -> Mapping[str, Json]:
+        """Return the error as a document for programs. `code` replaces the error's own."""
+        return {"error": {"code": code or self.code, "message": self.message, "details": dict(self.details)}}
+
 
 class Rejected(CoveyError):
     """What was asked for is wrong; asking again will not help."""

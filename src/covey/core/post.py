@@ -5,6 +5,7 @@ from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from typing import Final, NamedTuple
 
+from covey.core.backoff import Backoff
 from covey.core.errors import IllegalMove
 from covey.core.ids import DeliveryId, MessageId
 from covey.core.message import Message
@@ -12,6 +13,7 @@ from covey.core.names import AgentName
 
 FIRST_DELAY: Final = timedelta(seconds=1)
 LONGEST_DELAY: Final = timedelta(minutes=5)
+_BACKOFF: Final = Backoff(FIRST_DELAY.total_seconds(), LONGEST_DELAY.total_seconds())
 """Each refusal doubles the time until the next try, up to this."""
 
 LONGEST_ASKED: Final = timedelta(hours=1)
@@ -149,8 +151,7 @@ def refused(post: Post, refusal: Refused, now: datetime) -> tuple[Post, PostMove
 
 def delay(attempts: int) -> timedelta:
     """Return how long to wait after so many attempts: 1 s, 2 s, 4 s … 5 minutes."""
-    doublings = min(max(attempts, 1) - 1, 20)
-    return min(FIRST_DELAY * 2**doublings, LONGEST_DELAY)
+    return timedelta(seconds=_BACKOFF.after(attempts))
 
 
 def retried(post: Post, now: datetime, *, waits: bool) -> Post:

@@ -33,3 +33,16 @@ def wait_in_line(open_file: Callable[[], FileLock], limit_s: float) -> FileLock 
         with decision:
             is_given_up = not is_ours
     return None if is_given_up else lock
+
+
+def take_within(open_file: Callable[[], FileLock], limit_s: float) -> FileLock | None:
+    """Return a lock that was taken, at once if it is free; None where that takes longer than `limit_s` seconds."""
+    lock = open_file()
+    try:
+        if lock.take_at_once():
+            return lock
+    except BaseException:
+        lock.close()
+        raise
+    lock.close()
+    return wait_in_line(open_file, limit_s)

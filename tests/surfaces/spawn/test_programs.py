@@ -19,10 +19,10 @@ from covey.core.names import AgentName
 from covey.core.run import RunId, RunState, status_of
 from covey.core.token import token_from
 from covey.ports.runs import RunFilter
+from covey.runtime.children.folders import RunFolders
 from covey.services.spawning import RunResult
 from covey.services.upkeep import Tended
 from covey.surfaces.python.spawned import Spawned
-from covey.surfaces.spawn.folders import RunFolders
 
 LIMIT_S = 20.0
 

@@ -13,8 +13,8 @@ import pytest
 import covey
 from covey.composition import launcher
 from covey.ports.launcher import Ending, Program
+from covey.runtime.programs.folders import Folders
 from covey.surfaces.cli.exits import DONE, INTERRUPTED, NOT_FOUND, REFUSED, USAGE
-from covey.surfaces.work.folders import Folders
 from tests.surfaces.commands import Folder, Started
 from tests.surfaces.conftest import Covey
 from tests.surfaces.terminal import CTRL_C, Terminal

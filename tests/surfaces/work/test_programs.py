@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
+from covey.runtime.programs.artifacts import LARGEST, MOST
+from covey.runtime.programs.printed import LONGEST_TEXT
 from covey.surfaces.cli.exits import DONE
 from covey.surfaces.cli.main import main
-from covey.surfaces.work.artifacts import LARGEST, MOST
-from covey.surfaces.work.printed import LONGEST_TEXT
 from tests.surfaces.commands import Folder, Said
 from tests.surfaces.work.desk import Desk, Ended, marked
 

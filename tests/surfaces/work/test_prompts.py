@@ -1,6 +1,6 @@
 """What a program is told of its task, and how."""
 
-from covey.surfaces.work.command import LONGEST_WORD
+from covey.runtime.programs.command import LONGEST_WORD
 from tests.surfaces.work.desk import Desk
 
 

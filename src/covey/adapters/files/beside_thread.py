@@ -1,24 +1,24 @@
 """A thread for what is done while the disk is waited for."""
 
+from functools import partial
 from queue import SimpleQueue
-from threading import Thread
 
 from covey.adapters.files.beside import Work
+from covey.threads import WorkerThread
 
 
 class BesideThread:
     """`Beside` on a thread of its own."""
 
     def __init__(self, name: str) -> None:
-        self._works: SimpleQueue[Work | None] = SimpleQueue()
         self._over: SimpleQueue[BaseException | None] = SimpleQueue()
         self._is_begun = False
-        Thread(target=self._work, name=name, daemon=True).start()
+        self._thread = WorkerThread(name)
 
     def begin(self, work: Work) -> None:
         self.end()
         self._is_begun = True
-        self._works.put(work)
+        self._thread.run(partial(self._work, work))
 
     def end(self) -> None:
         if self._is_begun:
@@ -28,13 +28,12 @@ class BesideThread:
                 raise error
 
     def close(self) -> None:
-        self._works.put(None)
+        self._thread.end()
 
-    def _work(self) -> None:
-        while (work := self._works.get()) is not None:
-            try:
-                work()
-            except BaseException as error:  # noqa: BLE001 - it is raised where it is to be over
-                self._over.put(error)
-            else:
-                self._over.put(None)
+    def _work(self, work: Work) -> None:
+        try:
+            work()
+        except BaseException as error:  # noqa: BLE001 - it is raised where it is to be over
+            self._over.put(error)
+        else:
+            self._over.put(None)

@@ -2,12 +2,13 @@
 
 import asyncio
 from collections.abc import Callable, Collection, Iterable
-from queue import SimpleQueue
-from threading import Lock, Thread
+from functools import partial
+from threading import Lock
 from typing import Generic, Protocol, TypeVar
 
 from covey.adapters.files.confirming import Confirming
 from covey.core.drive import finish
+from covey.threads import WorkerThread
 
 N = TypeVar("N")
 N_contra = TypeVar("N_contra", contravariant=True)
@@ -45,8 +46,7 @@ class ThreadedPasses(Generic[N]):
         self._confirming = confirming
         self._lock = Lock()
         self._next: _Turn[N] | None = None
-        self._turns: SimpleQueue[_Turn[N] | None] = SimpleQueue()
-        self._thread: Thread | None = None
+        self._thread: WorkerThread | None = None
         self._closed: Waiter | None = None
         self._is_closed = False
 
@@ -78,8 +78,9 @@ class ThreadedPasses(Generic[N]):
                 return
             self._is_closed = True
             closed = self._closed = (loop, loop.create_future())
-            self._start()
-            self._turns.put(None)
+            thread = self._start()
+            thread.run(self._end)
+            thread.end()
         await asyncio.shield(closed[1])
 
     async def _ask(self, noted: N | None = None, *, is_pass: bool, is_durable: bool) -> None:
@@ -99,22 +100,22 @@ class ThreadedPasses(Generic[N]):
     def _turn(self) -> _Turn[N]:
         if self._next is None:
             self._next = _Turn()
-            self._start()
-            self._turns.put(self._next)
+            self._start().run(partial(self._work, self._next))
         return self._next
 
-    def _start(self) -> None:
+    def _start(self) -> WorkerThread:
         if self._thread is None:
-            self._thread = Thread(target=self._work, name="covey files", daemon=True)
-            self._thread.start()
+            self._thread = WorkerThread("covey files")
+        return self._thread
 
-    def _work(self) -> None:
-        while (turn := self._turns.get()) is not None:
-            with self._lock:
-                self._next = None
-            error, unconfirmed = self._take(turn)
-            _settle(turn.waiting, error)
-            _settle(turn.committed, unconfirmed or error)
+    def _work(self, turn: _Turn[N]) -> None:
+        with self._lock:
+            self._next = None
+        error, unconfirmed = self._take(turn)
+        _settle(turn.waiting, error)
+        _settle(turn.committed, unconfirmed or error)
+
+    def _end(self) -> None:
         try:
             self._let_go()
         finally:

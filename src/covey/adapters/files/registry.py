@@ -18,6 +18,7 @@ from covey.core.errors import StoreBusy
 from covey.core.json import Json
 from covey.core.layout_ids import REGISTRY_NAME
 from covey.disk.file_lock import FileLock
+from covey.disk.lining_up import take_within
 
 REGISTRY: Final = REGISTRY_NAME
 BROKEN: Final = ".broken-"
@@ -122,15 +123,10 @@ class Registry:
         folder = atomic.make_folders(self._root, _LOCK_FOLDER)
         path = f"{folder}/{_LOCK}"
         # An open file of its own for each change: so threads keep each other out as processes do.
-        lock = FileLock(path, os.O_NOFOLLOW)
+        lock = take_within(lambda: FileLock(path, os.O_NOFOLLOW), _LOCK_LIMIT_S)
+        if lock is None:
+            raise StoreBusy(path, _LOCK_LIMIT_S)
         try:
-            ends_at = time.monotonic() + _LOCK_LIMIT_S
-            pause = 0.0005
-            while not lock.take_at_once():
-                if time.monotonic() > ends_at:
-                    raise StoreBusy(path, _LOCK_LIMIT_S)
-                time.sleep(pause)
-                pause = min(pause * 1.5, 0.01)
             yield
         finally:
             lock.close()

@@ -6,7 +6,7 @@ from zlib import crc32
 
 from covey.core.errors import StoreBusy
 from covey.disk.file_lock import FileLock
-from covey.disk.lining_up import wait_in_line
+from covey.disk.lining_up import take_within
 
 _CHUNK: Final = 4096
 
@@ -51,19 +51,7 @@ class Turn:
 
 def take_turn(path: str, limit_s: float) -> Turn:
     """Wait for the turn. StoreBusy after so many seconds."""
-    lock = _open(path)
-    try:
-        if lock.take_at_once():
-            return Turn(lock)
-    except BaseException:
-        lock.close()
-        raise
-    lock.close()
-    waited = wait_in_line(lambda: _open(path), limit_s)
-    if waited is None:
+    lock = take_within(lambda: FileLock(path, os.O_NOFOLLOW), limit_s)
+    if lock is None:
         raise StoreBusy(path, limit_s)
-    return Turn(waited)
-
-
-def _open(path: str) -> FileLock:
-    return FileLock(path, os.O_NOFOLLOW)
+    return Turn(lock)

@@ -8,6 +8,7 @@ import asyncio
 from collections.abc import Callable, Coroutine
 from concurrent.futures import Future
 from contextlib import suppress
+from functools import partial
 from threading import Lock, Thread
 from typing import Any, Final, TypeVar
 
@@ -20,6 +21,7 @@ from covey.adapters.nats.patience import PAUSE_S, is_temporary
 from covey.adapters.nats.settings import NatsSettings
 from covey.adapters.nats.steady import SteadyClient
 from covey.core.errors import CoveyError, NatsUnreachable, StoreClosed
+from covey.threads import start_thread
 
 T = TypeVar("T")
 
@@ -134,8 +136,7 @@ class Link:
                 raise StoreClosed
             if self._loop is None:
                 self._loop = asyncio.new_event_loop()
-                self._thread = Thread(target=self._work, args=(self._loop,), name="covey nats", daemon=True)
-                self._thread.start()
+                self._thread = start_thread(partial(self._work, self._loop), "covey nats")
             return self._loop
 
     def _work(self, loop: asyncio.AbstractEventLoop) -> None:

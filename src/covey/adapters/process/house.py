@@ -11,9 +11,7 @@ from typing import Final
 from covey.core.errors import LauncherUnavailable
 from covey.ports.launcher import RUN_VARIABLE
 
-_ROOT: Final = os.path.abspath(os.path.join(os.path.dirname(__file__), *(os.pardir,) * 3))
-"""The folder that the package `covey` is in."""
-
+_ROOT: Final = os.path.abspath(os.path.join(os.path.dirname(__file__), "../../.."))
 _BOOT: Final = (
     "import sys; sys.path.append(sys.argv.pop()); from covey.adapters.process.guard.house import main; main()"
 )

@@ -15,6 +15,7 @@ import apsw
 
 from covey.adapters.sqlite.condition import Condition, is_unconfirmed
 from covey.adapters.sqlite.connection import CHECKPOINT_PAGES
+from covey.threads import start_thread
 
 PAGES: Final = CHECKPOINT_PAGES // 2
 """After so many pages more, the log is written back beside the commits. More often than SQLite would: there is less to
@@ -75,8 +76,7 @@ class Checkpoints:
 
     def _ring(self) -> None:
         if self._thread is None:
-            self._thread = Thread(target=self._work, name=f"{self._name} checkpoints", daemon=True)
-            self._thread.start()
+            self._thread = start_thread(self._work, f"{self._name} checkpoints")
         self._bell.set()
 
     def _work(self) -> None:

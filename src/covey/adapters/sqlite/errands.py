@@ -2,9 +2,10 @@
 
 import asyncio
 from collections.abc import Callable
-from queue import SimpleQueue
-from threading import Thread
+from functools import partial
 from typing import NamedTuple
+
+from covey.threads import WorkerThread
 
 Loop = asyncio.AbstractEventLoop
 
@@ -20,26 +21,25 @@ class Errand(NamedTuple):
 
 class Errands:
     def __init__(self, name: str) -> None:
-        self._queue: SimpleQueue[Errand | None] = SimpleQueue()
-        Thread(target=self._work, name=name, daemon=True).start()
+        self._thread = WorkerThread(name)
 
     def run(self, errand: Errand) -> None:
-        self._queue.put(errand)
+        self._thread.run(partial(_do, errand))
 
     def end(self) -> None:
         """Let the thread end when it has done what was asked for."""
-        self._queue.put(None)
+        self._thread.end()
 
-    def _work(self) -> None:
-        while (errand := self._queue.get()) is not None:
-            error: BaseException | None = None
-            try:
-                errand.do()
-            except BaseException as raised:  # noqa: BLE001 - it is told to who asked, and the thread must live on
-                error = raised
-            try:
-                errand.loop.call_soon_threadsafe(errand.then, error)
-            except RuntimeError:
-                if not errand.loop.is_closed():
-                    raise
-                errand.otherwise()
+
+def _do(errand: Errand) -> None:
+    error: BaseException | None = None
+    try:
+        errand.do()
+    except BaseException as raised:  # noqa: BLE001 - it is told to who asked, and the thread must live on
+        error = raised
+    try:
+        errand.loop.call_soon_threadsafe(errand.then, error)
+    except RuntimeError:
+        if not errand.loop.is_closed():
+            raise
+        errand.otherwise()

@@ -3,13 +3,14 @@
 import asyncio
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterable, Sequence
-from threading import Event, Lock, Thread
+from threading import Event, Lock
 from time import monotonic
 from typing import Any, Final, TypeVar, cast
 
 from covey.adapters.sqlite.operations import Job
 from covey.core.errors import StoreBusy, StoreClosed
 from covey.core.ids import MessageId
+from covey.threads import start_thread
 
 T = TypeVar("T")
 
@@ -65,7 +66,7 @@ class Lane:
         self._waking: asyncio.AbstractEventLoop | None = None
         self._is_closing = False
         self._ended: tuple[asyncio.AbstractEventLoop, asyncio.Future[None]] | None = None
-        Thread(target=self._work, name=f"covey {path}", daemon=True).start()
+        start_thread(self._work, f"covey {path}")
 
     async def run(self, operation: Callable[[Any], Awaitable[T]]) -> T:
         """Run `operation` in its turn. One that is cancelled, or has waited too long, before its turn never runs."""

@@ -8,7 +8,6 @@ from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 from queue import Empty, SimpleQueue
-from threading import Thread
 from time import monotonic
 from typing import Final
 
@@ -17,6 +16,7 @@ from covey.adapters.sqlite.replica_pulse import Pulse
 from covey.adapters.sqlite.replica_snapshots import keep
 from covey.core.errors import CoveyError
 from covey.ports.log import Entry
+from covey.threads import start_thread
 
 TAKE_OVER_S: Final = 0.5
 """How often a process looks whether it has to take over."""
@@ -43,8 +43,7 @@ class Follower:
         self._is_closing = False
         self._said = ""
         self._pulse = Pulse(replica.path)
-        self._thread = Thread(target=self._work, name=f"covey {replica.path} follows", daemon=True)
-        self._thread.start()
+        self._thread = start_thread(self._work, f"covey {replica.path} follows")
 
     def close(self) -> None:
         """End the thread, once it has finished what it is at."""

@@ -3,7 +3,8 @@
 import asyncio
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
-from threading import Lock, Thread
+from functools import partial
+from threading import Lock
 from typing import TypeVar
 
 from covey.adapters.sqlite.group import GroupCommit
@@ -16,6 +17,7 @@ from covey.core.errors import StoreClosed
 from covey.ports.ledger import MessageFilter
 from covey.ports.search import Hit
 from covey.ports.store import Capabilities, Operation, Transaction
+from covey.threads import start_thread
 
 T = TypeVar("T")
 
@@ -77,7 +79,7 @@ class ReplicatedStore:
             if self._opening is None:
                 opening = self._opening = Future[GroupCommit]()
                 opening.set_running_or_notify_cancel()  # whoever gives up waiting does not stop it for the others
-                Thread(target=self._work, args=(opening,), name="covey opens a replica", daemon=True).start()
+                start_thread(partial(self._work, opening), "covey opens a replica")
             return self._opening
 
     def _work(self, opening: Future[GroupCommit]) -> None:

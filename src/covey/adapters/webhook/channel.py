@@ -9,11 +9,11 @@ from typing import Final, cast
 
 from covey.adapters.webhook.bodies import body_for
 from covey.adapters.webhook.exchange import METHOD, Answer, Exchange, Unreachable, target_of
-from covey.adapters.webhook.thread import in_a_thread
 from covey.core.channel import ChannelConfig, Style
 from covey.core.limits import POST_SECONDS
 from covey.core.post import Outgoing, Posted, Refused
 from covey.core.signature import Direction, Signed, signature
+from covey.threads import in_a_thread
 from covey.version import __version__
 
 RETRIED: Final = frozenset({408, 409, 425, 429})
@@ -46,7 +46,7 @@ class WebhookChannel:
         exchange = Exchange(url, self._headers(outgoing, url, timestamp, body), body, self._seconds)
         try:
             async with asyncio.timeout(self._seconds):
-                answer = await in_a_thread(exchange.run)
+                answer = await in_a_thread(exchange.run, "covey webhook")
         except TimeoutError:
             return Refused(f"no answer within {self._seconds:g} s")
         except Unreachable as error:

@@ -3,7 +3,7 @@
 import json
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from typing import Final, TextIO
 
@@ -100,7 +100,7 @@ class Output:
         """Write an error: one line for people with what to do next, an envelope for programs. `code` is the one that
         the programs know it by."""
         if self.as_json:
-            self.json(envelope(error, code))
+            self.json(error.envelope(code))
         else:
             from covey.surfaces.cli.advice import advice
 
@@ -123,11 +123,6 @@ class Output:
         from covey.surfaces.cli.screen import Screen
 
         return Screen(self._out)
-
-
-def envelope(error: CoveyError, code: str | None = None) -> Mapping[str, Json]:
-    """Return an error as programs get it."""
-    return {"error": {"code": code or error.code, "message": error.message, "details": dict(error.details)}}
 
 
 def columns() -> int:

@@ -24,7 +24,6 @@ from covey.surfaces.cli.findings import (
     show_finding,
     show_left_out,
 )
-from covey.surfaces.cli.output import envelope
 from covey.surfaces.cli.user import actor_or_user
 
 EVERY_SECONDS: Final = 0.2
@@ -148,7 +147,7 @@ class Visit:
                     "areas": [examination_document(examination) for examination in examinations],
                     "findings": [finding_document(finding) for finding in findings],
                     "mended": [finding_document(finding) for finding in self._mended],
-                    "failed": [{"code": f.finding.code, **envelope(f.error)} for f in self._failed],
+                    "failed": [{"code": f.finding.code, **f.error.envelope()} for f in self._failed],
                 }
             )
             return

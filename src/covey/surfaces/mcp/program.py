@@ -123,7 +123,7 @@ async def _services(url: StoreUrl, roots: Sequence[str]) -> AsyncGenerator[Servi
     closing: list[Callable[[], Awaitable[None]]] = []
 
     def launching(services: Services) -> Launching:
-        from covey.surfaces.spawn.supervisor import Supervisor  # here because most servers start no child
+        from covey.runtime.children.supervisor import Supervisor  # here because most servers start no child
 
         supervisor = Supervisor(services, url)
         closing.append(supervisor.close)

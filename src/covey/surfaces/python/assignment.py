@@ -3,6 +3,10 @@
 from collections.abc import Awaitable, Callable
 from typing import TypedDict, Unpack
 
+from covey.core.checks import check_known, function, note
+from covey.core.checks import file as parse_file
+from covey.core.checks import files as parse_files
+from covey.core.checks import text as parse_text
 from covey.core.errors import Invalid
 from covey.core.identity import Identity
 from covey.core.ids import MessageId
@@ -12,13 +16,10 @@ from covey.core.names import AgentName
 from covey.core.parts import DataPart, FilePart, Part, TextPart
 from covey.core.plain import plain
 from covey.core.task import Task, TaskState
+from covey.runtime.tasks.held import HeldTask
 from covey.services.duties import Judge
 from covey.services.space import Services
 from covey.services.tasks import TaskView
-from covey.surfaces.python.checks import check_known, function, note
-from covey.surfaces.python.checks import file as parse_file
-from covey.surfaces.python.checks import files as parse_files
-from covey.surfaces.python.checks import text as parse_text
 from covey.surfaces.python.delegated import Delegated
 from covey.surfaces.python.options import MessageOptions, draft_from, policy_from
 
@@ -34,79 +35,73 @@ class ResultOptions(TypedDict, total=False):
 class Assignment:
     """One task in the hands of one session, from `me.take`. Every move tells the delegator."""
 
-    def __init__(self, view: TaskView, services: Services, actor: Identity) -> None:
-        self._view = view
-        self._services = services
-        self._actor = actor
+    def __init__(self, held: HeldTask) -> None:
+        self._held = held
 
     @property
     def id(self) -> MessageId:
-        return self._view.task.id
+        return self._held.id
 
     @property
     def record(self) -> Task:
-        return self._view.task
+        return self._held.record
 
     @property
     def state(self) -> TaskState:
-        return self._view.task.state
+        return self._held.state
 
     @property
     def message(self) -> Message:
-        return self._view.message
+        return self._held.message
 
     @property
     def text(self) -> str:
         """What is to be done."""
-        return self._view.message.text
+        return self._held.text
 
     @property
     def delegator(self) -> AgentName:
-        return self._view.task.delegator
+        return self._held.delegator
 
     @property
     def attempt(self) -> int:
         """1, or more where sessions before this one ended in the middle of it."""
-        return self._view.task.attempt
+        return self._held.attempt
 
     @property
     def files(self) -> tuple[FilePart, ...]:
-        return tuple(part for part in self.message.parts if isinstance(part, FilePart))
+        return self._held.files
 
     async def file(self, part: FilePart) -> bytes:
         """Return the content of one of its file parts."""
-        return await self._services.attachments.content(parse_file(part))
+        return await self._held.file(parse_file(part))
 
     async def start(self) -> None:
         """Say that the work has begun."""
-        self._now(await self._services.duties.start(self.id, self._actor, self.attempt))
+        await self._held.start()
 
     async def progress(self, text: str, **more: Unpack[ResultOptions]) -> None:
         """Tell how far it is."""
-        self._now(await self._services.duties.progress(self.id, self._actor, _parts(text, more), self.attempt))
+        await self._held.progress(_parts(text, more))
 
     async def complete(self, text: str, **more: Unpack[ResultOptions]) -> None:
         """Hand in the result."""
-        self._now(await self._services.duties.complete(self.id, self._actor, _parts(text, more), self.attempt))
+        await self._held.complete(_parts(text, more))
 
     async def fail(self, reason: str, *, text: str | None = None, **more: Unpack[ResultOptions]) -> None:
         """Say that it can't be done, or went wrong. The text has what is more to say than the reason."""
-        why, parts = note(reason, "reason"), _parts(reason if text is None else text, more)
-        self._now(await self._services.duties.fail(self.id, self._actor, why, parts, self.attempt))
+        await self._held.fail(note(reason, "reason"), _parts(reason if text is None else text, more))
 
     async def let_go(self) -> None:
         """Leave it for another session of the agent."""
-        self._now(await self._services.duties.let_go(self.id, self._actor, self.attempt))
+        await self._held.let_go()
 
     async def delegate(self, to: str, text: str, **options: Unpack[MessageOptions]) -> Delegated:
         """Hand a part of it on. It spends a hop, and the result belongs to the same conversation."""
         if "relaying" in options:
             raise Invalid("option", "relaying", "a part of a task always relays the task")
         options["relaying"] = self.id
-        return await delegate(self._services, self._actor, to, text, options)
-
-    def _now(self, task: Task) -> None:
-        self._view = self._view._replace(task=task)
+        return await delegate(self._held.services, self._held.actor, to, text, options)
 
     def __repr__(self) -> str:
         return f"<Assignment {self.id} from {self.delegator}: {self.state}>"
@@ -123,7 +118,7 @@ def judge_by(judgement: Judgement | None, services: Services, actor: Identity) -
     function(judgement, "judgement")
 
     async def judge(view: TaskView) -> str | None:
-        answer = await judgement(Assignment(view, services, actor))
+        answer = await judgement(Assignment(HeldTask(view, services, actor)))
         return None if answer is True else answer or "the agent does not want to do it"
 
     return judge

@@ -2,6 +2,8 @@
 
 from collections.abc import AsyncIterator, Sequence
 
+from covey.core.checks import file as parse_file
+from covey.core.checks import note, seconds
 from covey.core.event import Action, Event
 from covey.core.identity import Identity
 from covey.core.ids import MessageId
@@ -10,8 +12,6 @@ from covey.core.parts import FilePart
 from covey.core.task import Task, TaskState
 from covey.services.space import Services
 from covey.services.tasks import TaskView
-from covey.surfaces.python.checks import file as parse_file
-from covey.surfaces.python.checks import note, seconds
 
 WAIT_SECONDS = 3600.0
 """How long `watch` waits at a time; it then waits again."""

@@ -1,36 +1,22 @@
-"""Happenings: what a worker tells of its tasks while it works."""
+"""Happenings: events of a worker, as a Python program is told of them."""
 
 from collections.abc import Callable
-from enum import StrEnum
 from typing import NamedTuple
 
+from covey.runtime.tasks.events import Moment, WorkerEvent
 from covey.surfaces.python.assignment import Assignment
-
-
-class Moment(StrEnum):
-    TAKEN = "taken"
-    STARTED = "started"
-    PROGRESS = "progress"
-    """How far it is, where the handler tells it."""
-    COMPLETED = "completed"
-    FAILED = "failed"
-    OVER = "over"
-    """Others have ended it: it was cancelled, its deadline passed, or another session has it."""
-    LEFT = "left"
-    """The worker ends first, and leaves it for the next session."""
-    TROUBLE = "trouble"
-    """The store can't be used for a moment; the worker tries again."""
 
 
 class Happening(NamedTuple):
     moment: Moment
     assignment: Assignment | None
-    """The task that it is about; None for what is about none."""
+    """The task of the event; None for trouble with the store."""
     text: str = ""
 
 
 Tell = Callable[[Happening], None]
 
 
-def tell_nobody(_: Happening) -> None:
-    """Keep it to oneself."""
+def happening_of(event: WorkerEvent) -> Happening:
+    """Return an event of a worker for its program."""
+    return Happening(event.moment, None if event.task is None else Assignment(event.task), event.text)

@@ -4,6 +4,8 @@ from collections.abc import AsyncIterator, Sequence
 from typing import Unpack
 
 from covey.core.approval import ApprovalRequest, requested
+from covey.core.checks import file as parse_file
+from covey.core.checks import instance, seconds
 from covey.core.delivery import Delivery as Record
 from covey.core.delivery import DeliveryState
 from covey.core.identity import Identity
@@ -13,8 +15,6 @@ from covey.core.parts import FilePart
 from covey.services.looking import InboxFilter, Item, Next
 from covey.services.space import Services
 from covey.surfaces.python.approvals import decide
-from covey.surfaces.python.checks import file as parse_file
-from covey.surfaces.python.checks import instance, seconds
 from covey.surfaces.python.options import MessageOptions
 from covey.surfaces.python.receipt import Receipt
 from covey.surfaces.python.replies import reply_to

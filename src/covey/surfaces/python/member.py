@@ -1,11 +1,18 @@
-"""A member: one session of an agent, as a Python program holds it."""
+"""A member: one session of an agent, as a Python program holds it.
 
-from collections.abc import Collection, Sequence
+An errand stands beside it, because each names the other: a member spawns functions that do errands, and an errand is
+done by a member.
+"""
+
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from datetime import timedelta
-from typing import Literal, Unpack
+from typing import Literal, TypedDict, Unpack
 
 from covey.core.approval_outcome import Approval
 from covey.core.attention import Pending
+from covey.core.checks import check_known, choice, flag, function, items, note, place, seconds, text, whole
+from covey.core.checks import file as parse_file
+from covey.core.checks import lease as parse_lease
 from covey.core.delivery import Delivery as Record
 from covey.core.errors import Invalid
 from covey.core.evidence import EvidenceGrade
@@ -13,14 +20,20 @@ from covey.core.gate import Verdict
 from covey.core.identity import Identity
 from covey.core.ids import DeliveryId, parse_message_id, parse_offer_id, parse_ticket_id
 from covey.core.limits import OFFER_LEASE
-from covey.core.message import Kind
+from covey.core.message import Kind, Message
 from covey.core.names import AgentName, known_scope
 from covey.core.offer import Presentation
 from covey.core.outcome import Outcome
 from covey.core.parts import FilePart
+from covey.core.run import Run, RunState
 from covey.core.session import Activity, Session
 from covey.core.ticket import Ticket
 from covey.finishing import Finisher
+from covey.ports.launching import Errand as Given
+from covey.ports.launching import Group, Product, PythonChild
+from covey.runtime.tasks.results import Answer, Failure, outcome_of
+from covey.runtime.tasks.taking import Taking
+from covey.runtime.tasks.worker import Worker
 from covey.services.dialogue import Swept
 from covey.services.directory import Joined
 from covey.services.exchange import Exchange
@@ -28,25 +41,89 @@ from covey.services.offers import Showing
 from covey.services.space import Services
 from covey.surfaces.python.approvals import decide, request_approval
 from covey.surfaces.python.assignment import Assignment, Judgement, delegate, judge_by
-from covey.surfaces.python.checks import choice, flag, items, note, place, seconds, text, whole
-from covey.surfaces.python.checks import lease as parse_lease
 from covey.surfaces.python.delegated import Delegated
 from covey.surfaces.python.inbox import Inbox
 from covey.surfaces.python.options import MessageOptions, draft_from, policy_from
 from covey.surfaces.python.receipt import GradeName, Receipt
 from covey.surfaces.python.replies import reply_to
 from covey.surfaces.python.saying import say
-from covey.surfaces.python.spawned import Spawned, SpawnOptions, spawn
-from covey.surfaces.python.taking import Taking
+from covey.surfaces.python.spawned import Spawned, spawn_request, task_group
 from covey.surfaces.python.turn import Turn, TurnOptions, capacity_from, terms_from
-from covey.surfaces.python.work import Handler
-from covey.surfaces.python.worker import Worker, WorkOptions
+from covey.surfaces.python.working import Handler, WorkOptions
+from covey.surfaces.python.working import worker as make_worker
 from covey.toolkits.catalogue import DEFAULT
 from covey.toolkits.catalogue import toolkit as find_toolkit
 from covey.toolkits.tool import Caller
 from covey.toolkits.toolbox import Toolbox
 
 KindName = Literal["notify", "request", "update"]
+
+
+class Errand:
+    """Given to the function that is a child, for its task; in session mode also for whatever it is told later."""
+
+    def __init__(self, given: Given, me: "Member", report: Callable[[str], None], services: Services) -> None:
+        self._given = given
+        self._services = services
+        self.me = me
+        """The child's own session: it sends, asks and reads with it."""
+        self.report = report
+        """Says what is produced so far: it counts also where the child is stopped or takes too long."""
+
+    @property
+    def task(self) -> str:
+        """What it is to do, in the words of who asked."""
+        return self._given.child.task if self._given.number == 1 else self._given.message.text
+
+    @property
+    def prompt(self) -> str:
+        """The same with all that a model should be told: who asked, how to report, what was said before."""
+        return self._given.prompt
+
+    @property
+    def message(self) -> Message:
+        return self._given.message
+
+    @property
+    def run(self) -> Run:
+        return self._given.child.run
+
+    @property
+    def files(self) -> tuple[FilePart, ...]:
+        """Its attachments, as they were when it was started."""
+        return self._given.child.files
+
+    async def file(self, part: FilePart) -> bytes:
+        """Return the content of an attachment."""
+        return await self._services.attachments.content(parse_file(part))
+
+
+Child = Callable[[Errand], Awaitable[Answer]]
+"""An async function of this program that is a child."""
+
+
+class SpawnOptions(TypedDict, total=False):
+    """Everything that `spawn` understands besides the task."""
+
+    agent: str
+    """Whose child it is; by default this agent's own."""
+    mode: Literal["run", "session"]
+    thread: bool | tuple[str, str]
+    """True, or a channel and a conversation: people read along there, and can speak to the child."""
+    time_limit: float
+    """After how many seconds its whole process tree is ended."""
+    attachments: Collection[str | FilePart]
+    """Paths of files, or what `attach` returns: the child gets them as they are now."""
+    label: str
+    description: str
+    relaying: str
+    """The id of the message that this is done for."""
+    cwd: str
+    """Where a child of one's own agent works; by default here."""
+    run: Child
+    """An async function that is the child, instead of the program on its agent's card."""
+    group: Group
+    """The asyncio.TaskGroup that the function runs in; by default it ends with the space."""
 
 
 class Member:
@@ -141,8 +218,8 @@ class Member:
         `start` it is working at once, which is told in the same step, unless it has to be judged first."""
         limit, starts = seconds(timeout, "timeout"), flag(start, "start")
         judge = judge_by(judgement, self._services, self.identity)
-        taking = Taking(self._services, self.identity, self._finisher, judge, starts=starts)
-        return await taking.wait(limit)
+        held = await Taking(self._services, self.identity, self._finisher, judge, starts=starts).wait(limit)
+        return None if held is None else Assignment(held)
 
     async def work(self, handler: Handler, **options: Unpack[WorkOptions]) -> None:
         """Take tasks of this agent as they come, and hand in what the handler returns for each: a text, a dict, a
@@ -151,12 +228,19 @@ class Member:
 
     def worker(self, handler: Handler, **options: Unpack[WorkOptions]) -> Worker:
         """Return what `work` runs, for programs that want to stop it in order."""
-        return Worker(self._services, self.identity, self._finisher, handler, options)
+        return make_worker(self._services, self.identity, self._finisher, handler, options)
 
     async def spawn(self, task: str, **options: Unpack[SpawnOptions]) -> Spawned:
         """Start a child that does a task and answers, and return at once. `result` waits for the answer; without, it is
         pushed to the inbox. The limits on this agent's card hold."""
-        return await spawn(self._services, self.identity, task, options)
+        check_known(options, SpawnOptions.__annotations__)
+        run = function(options["run"], "run") if "run" in options else None
+        group = task_group(options["group"]) if "group" in options else None
+        if run is None and group is not None:
+            raise Invalid("group", group, "a group is for a child that is a function: run=…")
+        python = None if run is None else python_child(self._services, run, group)
+        wish = spawn_request(task, options, python)
+        return Spawned(await self._services.spawning.spawn(wish, self.identity), self._services, self.identity)
 
     async def say(
         self, to: str, text: str, *, timeout: float = 30.0, callback: tuple[str, str] | None = None
@@ -290,3 +374,18 @@ class Member:
 
     def __repr__(self) -> str:
         return f"<Member {self.name} {self.session.key}>"
+
+
+def python_child(services: Services, run: Child, group: Group | None) -> PythonChild:
+    """Return a function as what is launched."""
+
+    async def call(given: Given, report: Callable[[str], None]) -> Product:
+        session = await services.directory.session(given.child.run.session)
+        me = Member(Joined(session, given.child.secret, 0), services)
+        outcome = outcome_of(await run(Errand(given, me, report, services)))
+        if isinstance(outcome, Failure):
+            text = outcome.text or outcome.reason
+            return Product(RunState.FAILED, text, outcome.data, outcome.files, outcome.reason)
+        return Product(RunState.COMPLETED, outcome.text, outcome.data, outcome.files)
+
+    return PythonChild(call, group)

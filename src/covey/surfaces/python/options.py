@@ -5,6 +5,7 @@ from datetime import datetime, timedelta
 from typing import Final, Literal, TypedDict
 
 from covey.core.address import parse_address
+from covey.core.checks import addresses, callback, check_known, choice, duration, files, flag, whole
 from covey.core.draft import Draft
 from covey.core.errors import Invalid
 from covey.core.ids import parse_correlation_id, parse_message_id, parse_new_message_id, parse_traceparent
@@ -17,7 +18,6 @@ from covey.core.routing import WhenOffline
 from covey.core.times import aware
 from covey.ports.clock import Clock
 from covey.services.recipients import SendPolicy, WhenUnknown
-from covey.surfaces.python.checks import addresses, callback, check_known, choice, duration, files, flag, whole
 
 
 class MessageOptions(TypedDict, total=False):

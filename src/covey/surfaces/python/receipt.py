@@ -2,12 +2,12 @@
 
 from typing import Literal
 
+from covey.core.checks import choice, seconds
 from covey.core.delivery import Delivery, DeliveryState
 from covey.core.evidence import EvidenceGrade
 from covey.core.ids import MessageId
 from covey.core.receipt import Receipt as Record
 from covey.services.mail import Mail
-from covey.surfaces.python.checks import choice, seconds
 
 StateName = Literal["queued", "offered", "in_context", "handled"]
 GradeName = Literal["witnessed", "named", "inferred"]

@@ -1,10 +1,10 @@
 """Replies: a response to whoever sent a message, in its thread."""
 
+from covey.core.checks import flag
 from covey.core.identity import Identity
 from covey.core.ids import parse_message_id
 from covey.core.message import Kind
 from covey.services.space import Services
-from covey.surfaces.python.checks import flag
 from covey.surfaces.python.options import MessageOptions, draft_from, policy_from
 from covey.surfaces.python.receipt import Receipt
 

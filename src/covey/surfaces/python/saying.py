@@ -1,5 +1,8 @@
 """Saying something to a session, as a Python program does: by its key, its label, or its id."""
 
+from covey.core.checks import callback as parse_callback
+from covey.core.checks import is_unicode, seconds
+from covey.core.checks import text as parse_text
 from covey.core.errors import Invalid
 from covey.core.identity import Identity
 from covey.core.ids import parse_session_id
@@ -12,9 +15,6 @@ from covey.ports.store import Operation
 from covey.services.exchange import Exchange
 from covey.services.session_lookup import SessionLookup
 from covey.services.space import Services
-from covey.surfaces.python.checks import callback as parse_callback
-from covey.surfaces.python.checks import is_unicode, seconds
-from covey.surfaces.python.checks import text as parse_text
 
 
 async def say(

@@ -1,16 +1,14 @@
 """A space, opened: the door to everything else."""
 
-import asyncio
-import os
-from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import AsyncExitStack
+from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from datetime import timedelta
 from types import TracebackType
 from typing import Literal, Self
 
 from covey.core.capacity import DEFAULT_CAPACITY, PEERS_CAPACITY, Capacity, Overflow, parse_capacity
 from covey.core.card import Card, check_card, parse_card
-from covey.core.errors import SpaceMissing
+from covey.core.checks import choice, count, flag, instance, items, note, pid, place, text
+from covey.core.checks import lease as parse_lease
 from covey.core.event import Event
 from covey.core.gate import Verdict
 from covey.core.ids import JOURNAL_TOPIC, parse_message_id, parse_session_id
@@ -20,18 +18,15 @@ from covey.core.message import Message
 from covey.core.names import known_scope, parse_agent_name, parse_label
 from covey.core.session import SessionKind
 from covey.core.store_url import StoreUrl
-from covey.engines import connect, engine_of, is_there, locate
-from covey.finishing import Finisher
+from covey.engines import locate
 from covey.ports.journal import EventFilter
-from covey.ports.space import Ports
+from covey.runtime.opening import OpenSpace
 from covey.services.directory import AgentView, JoinRequest
 from covey.services.history import Found
 from covey.services.space import Services
-from covey.surfaces.python.checks import choice, count, flag, instance, items, note, pid, place, text
-from covey.surfaces.python.checks import lease as parse_lease
+from covey.surfaces.python.carrying import TellPost, carry_posts
 from covey.surfaces.python.member import Member
 from covey.surfaces.python.receipt import Receipt
-from covey.surfaces.spawn.supervisor import Supervisor
 
 FOLLOW_SECONDS = 3600.0
 PAGE = 500
@@ -41,64 +36,25 @@ class Space:
     """A set of agents that can see each other, with one store. Use it as `async with covey.open() as space`."""
 
     def __init__(self, url: StoreUrl, roots: Sequence[str], *, create: bool = True) -> None:
-        self._url = url
-        self._create = create
-        self._roots = roots
-        self._members: list[Member] = []
-        self._ports: Ports | None = None
-        self._children: Supervisor | None = None
-        self._bridge: asyncio.Task[None] | None = None
-        self._finisher = Finisher()
-        self._pid = os.getpid()
+        self._open = OpenSpace(url, roots, create=create)
 
     @property
     def url(self) -> str:
-        return str(self._url)
+        return str(self._open.url)
 
     @property
     def services(self) -> Services:
         """The services behind this face, for programs that need more than it shows."""
-        if self._ports is None:
-            raise RuntimeError("the space is not open: use `async with covey.open() as space`")
-        if self._pid != os.getpid():
-            raise RuntimeError("a space does not go along through fork: open it again in the new process")
-        return self._services
+        return self._open.services
 
     async def __aenter__(self) -> Self:
-        if not self._create and not await asyncio.to_thread(is_there, self._url):
-            raise SpaceMissing(self.url, "it was to be opened, not made")
-        self._pid = os.getpid()
-        self._ports = connect(self._url, self._roots)
-        self._services = Services(self._ports, launching=self._supervisor, complete=self._finisher.complete)
+        await self._open.__aenter__()
         return self
-
-    def _supervisor(self, services: Services) -> Supervisor:
-        self._children = Supervisor(services, self._url)
-        return self._children
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        ports, self._ports = self._ports, None
-        if ports is not None and self._pid == os.getpid():  # in a forked child everything is the parent's
-            await Finisher().complete(self._close(ports))
-
-    async def _close(self, ports: Ports) -> None:
-        """End everything that this object has begun. Each step is taken whatever became of those before it."""
-        async with AsyncExitStack() as steps:  # the last one is taken first
-            steps.push_async_callback(ports.close)
-            steps.push_async_callback(self._leave)
-            if self._children is not None:
-                steps.push_async_callback(self._children.close)
-            steps.push_async_callback(self._finisher.close)
-            if self._bridge is not None:
-                self._bridge.cancel()
-                await asyncio.wait([self._bridge])
-
-    async def _leave(self) -> None:
-        async with AsyncExitStack() as steps:
-            for member in self._members:
-                steps.push_async_callback(member.leave)
+        await self._open.__aexit__(kind, error, trace)
 
     async def join(
         self,
@@ -118,7 +74,6 @@ class Space:
 
         With the agent's `token` the member is of grade token, and does and sees no more than the token lets it.
         """
-        services = self.services
         wish = JoinRequest(
             name=parse_agent_name(name) if name is not None else None,
             card=None if card is None else check_card(card) if isinstance(card, Card) else parse_card(card),
@@ -129,36 +84,8 @@ class Space:
             capacity=_capacity(inbox_limit, inbox_overflow),
             lease=parse_lease(lease),
         )
-        if token is not None:
-            services = services.narrowed_to(await services.identities.by_token(text(token, "token")))
-        elif engine_of(self._url).capabilities.has_accounts:
-            services = await self._vouched_for(services)
-        return await self._finisher.acquire(self._join(services, wish), self._dismiss)
-
-    async def _join(self, services: Services, wish: JoinRequest) -> Member:
-        bridge = self._bridge_to_begin()
-        if bridge is not None:
-            await bridge.begin()
-        member = Member(await services.directory.join(wish), services, self._finisher)
-        self._members.append(member)
-        if bridge is not None and self._bridge is None:
-            self._bridge = asyncio.create_task(bridge.run())
-        return member
-
-    async def _dismiss(self, member: Member) -> None:
-        """End a session whose caller was cancelled before it had it."""
-        await member.leave()
-        self._members.remove(member)
-
-    async def _vouched_for(self, services: Services) -> Services:
-        """Return services as the holder of an agent's key to the store may use them."""
-        holder = await asyncio.to_thread(lambda: services.vouched)  # the first time it has to connect
-        return services if holder is None else services.narrowed_to(holder)
-
-    def _bridge_to_begin(self):
-        """Return what takes in what foreign programs say to sessions of the space, while this program has any."""
-        is_wanted = self._bridge is None and self._ports is not None and self._ports.wire is not None
-        return self.services.bridge if is_wanted else None
+        joined, services = await self._open.join(wish, None if token is None else text(token, "token"))
+        return Member(joined, services, self._open.finisher)
 
     async def agents(self) -> Sequence[AgentView]:
         """Return every agent as it is now: its card, and whether it is idle, busy or offline."""
@@ -183,6 +110,17 @@ class Space:
     async def search(self, words: str, limit: int = 20) -> Sequence[Found]:
         """Return the messages that have all the words, best first."""
         return await self.services.history.search(note(words, "words"), count(limit, "limit"))
+
+    async def carry_posts(
+        self, channels: str | Collection[str] = (), *, once: bool = False, tell: TellPost | None = None
+    ) -> bool:
+        """Carry the posts of these channels, or of all, to the people there; go on as more come, until cancelled.
+
+        With `once`, carry what is due now, and return whether all of it was taken; the rest is tried again later. A
+        console writes to stdout. `tell` is called after each attempt. A space that is busy meanwhile is tried again,
+        and the log says so. Any number of programs may carry the posts of a channel: each post is taken by one.
+        """
+        return await carry_posts(self.services, channels, once, tell)
 
     async def journal(
         self, after: int = 0, *, wanted: EventFilter | None = None, follow: bool = False

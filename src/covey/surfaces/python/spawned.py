@@ -1,9 +1,19 @@
 """A child that this program has started: its key and id, its result, and its end."""
 
-from collections.abc import Awaitable, Callable, Collection
+from collections.abc import Collection, Mapping
 from pathlib import Path
-from typing import Literal, TypedDict, Unpack, cast
+from typing import Literal, Unpack, cast
 
+from covey.core.checks import (
+    callback,
+    choice,
+    flag,
+    is_unicode,
+    note,
+    place,
+    seconds,
+)
+from covey.core.checks import files as parse_files
 from covey.core.errors import Invalid
 from covey.core.identity import Identity
 from covey.core.ids import parse_message_id
@@ -12,52 +22,12 @@ from covey.core.names import parse_agent_name, parse_label
 from covey.core.parts import FilePart
 from covey.core.run import Run, RunId, RunMode, RunState
 from covey.core.session_key import SessionKey
-from covey.ports.launching import Group
+from covey.ports.launching import Group, PythonChild
 from covey.services.space import Services
 from covey.services.spawn_request import SpawnRequest
 from covey.services.spawning import STOP_SECONDS, RunResult
-from covey.surfaces.python.checks import (
-    callback,
-    check_known,
-    choice,
-    flag,
-    function,
-    is_unicode,
-    note,
-    place,
-    seconds,
-)
-from covey.surfaces.python.checks import files as parse_files
-from covey.surfaces.python.errand import Errand, python_child
 from covey.surfaces.python.options import MessageOptions, draft_from, policy_from
 from covey.surfaces.python.receipt import Receipt
-from covey.surfaces.python.results import Answer
-
-Handler = Callable[[Errand], Awaitable[Answer]]
-
-
-class SpawnOptions(TypedDict, total=False):
-    """Everything that `spawn` understands besides the task."""
-
-    agent: str
-    """Whose child it is; by default this agent's own."""
-    mode: Literal["run", "session"]
-    thread: bool | tuple[str, str]
-    """True, or a channel and a conversation: people read along there, and can speak to the child."""
-    time_limit: float
-    """After how many seconds its whole process tree is ended."""
-    attachments: Collection[str | FilePart]
-    """Paths of files, or what `attach` returns: the child gets them as they are now."""
-    label: str
-    description: str
-    relaying: str
-    """The id of the message that this is done for."""
-    cwd: str
-    """Where a child of one's own agent works; by default here."""
-    run: Handler
-    """An async function that is the child, instead of the program on its agent's card."""
-    group: Group
-    """The asyncio.TaskGroup that the function runs in; by default it ends with the space."""
 
 
 class Spawned:
@@ -124,21 +94,10 @@ class Spawned:
         return f"<Spawned {self.key}: {self.state}>"
 
 
-async def spawn(services: Services, actor: Identity, task: str, options: SpawnOptions) -> Spawned:
-    """Start a child."""
-    wish = _parsed(services, task, options)
-    return Spawned(await services.spawning.spawn(wish, actor), services, actor)
-
-
-def _parsed(services: Services, task: str, options: SpawnOptions) -> SpawnRequest:
-    check_known(options, SpawnOptions.__annotations__)
-    run = function(options["run"], "run") if "run" in options else None
-    group = _group(options["group"]) if "group" in options else None
-    if run is None and group is not None:
-        raise Invalid("group", group, "a group is for a child that is a function: run=…")
-    thread = options.get("thread", False)
-    limit = options.get("time_limit")
-    relaying, agent, label = options.get("relaying"), options.get("agent"), options.get("label")
+def spawn_request(task: object, options: Mapping[str, object], python: PythonChild | None) -> SpawnRequest:
+    """Return what a caller of `spawn` wants, checked."""
+    thread, limit, relaying = options.get("thread", False), options.get("time_limit"), options.get("relaying")
+    agent, label = options.get("agent"), options.get("label")
     return SpawnRequest(
         task=_task(task),
         agent=None if agent is None else parse_agent_name(agent),
@@ -150,11 +109,12 @@ def _parsed(services: Services, task: str, options: SpawnOptions) -> SpawnReques
         description=note(options.get("description", ""), "description"),
         relaying=None if relaying is None else parse_message_id(relaying),
         cwd=str(Path(place(options.get("cwd", "."))).expanduser().absolute()),
-        python=None if run is None else python_child(services, run, group),
+        python=python,
     )
 
 
-def _group(value: object) -> Group:
+def task_group(value: object) -> Group:
+    """Return a task group that the caller owns."""
     if not callable(getattr(value, "create_task", None)):
         raise Invalid("group", value, "use an asyncio.TaskGroup")
     return cast(Group, value)

@@ -7,6 +7,8 @@ from typing import Any, Literal, Self, TypedDict, cast
 
 from covey.core.attention import Pending, Terms, Ways, check_terms
 from covey.core.capacity import Capacity
+from covey.core.checks import check_known, choice, items, note, whole
+from covey.core.checks import lease as parse_lease
 from covey.core.errors import Invalid, Unavailable
 from covey.core.evidence import EvidenceGrade
 from covey.core.identity import Identity
@@ -18,8 +20,6 @@ from covey.core.offer import Presentation
 from covey.core.render import Style, framed
 from covey.finishing import Finisher
 from covey.services.space import Services
-from covey.surfaces.python.checks import check_known, choice, items, note, whole
-from covey.surfaces.python.checks import lease as parse_lease
 
 ProviderName = Literal["anthropic", "openai", "openai-responses"]
 StyleName = Literal["peers", "broadcast", "compact"]

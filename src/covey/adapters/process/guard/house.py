@@ -17,9 +17,10 @@ from covey.adapters.process.guard.child import PROCESS, Refusal
 from covey.adapters.process.guard.guardian import refuse, stand_by
 from covey.adapters.process.guard.tree import adopt_orphans, children
 from covey.adapters.process.guard.waking import Waking
+from covey.core.backoff import Backoff
 
-_FIRST_PAUSE_MS: Final = 2.0
-_LONGEST_PAUSE_MS: Final = 1000.0
+_PAUSES_MS: Final = Backoff(first=2.0, longest=1000.0)
+"""Milliseconds between looks for orphans."""
 """How long to wait before looking again for orphans that were killed. What is there after all that can't be killed."""
 
 _NO_RUN: Final = 3
@@ -38,7 +39,12 @@ class House:
         self._problem = 0
         self._guardians: set[int] = set()
         self._has_orphans = False
-        self._pause = _FIRST_PAUSE_MS
+        self._looks = 0
+        """How often orphans were looked for in a row, and found."""
+
+    @property
+    def _pause(self) -> float:
+        return _PAUSES_MS.after(self._looks + 1)
 
     def keep(self) -> None:
         """Attend to the owner and to the children until both are gone."""
@@ -67,7 +73,7 @@ class House:
         return {descriptor for descriptor, _ in poll.poll(self._pause if self._has_orphans else None)}
 
     def _is_ending_orphans(self) -> bool:
-        return self._has_orphans and self._pause < _LONGEST_PAUSE_MS
+        return self._has_orphans and self._pause < _PAUSES_MS.longest
 
     def _fork(self) -> None:
         """Have a guardian wait for the owner's next run."""
@@ -123,11 +129,11 @@ class House:
     def _end_orphans(self) -> None:
         """Kill what a guardian has left that was killed itself."""
         if not self._has_orphans:
-            self._pause = _FIRST_PAUSE_MS
+            self._looks = 0
             return
         orphans = [pid for pid in children() if pid not in self._guardians]
         self._has_orphans = bool(orphans)
-        self._pause = min(_LONGEST_PAUSE_MS, self._pause * 2)
+        self._looks += 1
         for pid in orphans:
             try:
                 os.kill(pid, signal.SIGKILL)

@@ -12,6 +12,8 @@ import time
 from collections.abc import Callable
 from typing import Final
 
+from covey.core.backoff import Backoff
+
 IS_LINUX: Final = sys.platform == "linux"
 
 _SET_PDEATHSIG: Final = 1
@@ -93,13 +95,12 @@ def end_tree(group: int, reap: Callable[[], bool], limit: float) -> list[int]:
     """Kill all processes beneath this one until `reap` says that there are none; return those that stayed in spite of
     it for `limit` seconds."""
     until = time.monotonic() + limit
-    pause = 0.001
+    pauses = Backoff(first=0.001, longest=PAUSE_S).pauses()
     if not IS_LINUX:
         _signal(os.killpg, group, signal.SIGKILL)
     while not reap():
         signal_tree(group, signal.SIGKILL)
         if time.monotonic() > until:
             return descendants()
-        time.sleep(pause)  # cut short by nothing: what was killed is gone within a moment
-        pause = min(PAUSE_S, pause * 2)
+        time.sleep(next(pauses))  # cut short by nothing: what was killed is gone within a moment
     return []

@@ -10,9 +10,9 @@ from covey.core.http_address import HttpAddress, parse_http_address
 from covey.core.names import AgentName
 from covey.core.post import Outgoing, Post, PostState
 from covey.ports.channel import Channel
+from covey.runtime.channels.running import Listeners, run_channels
 from covey.services.channels import Said
 from covey.surfaces.cli.call import Call
-from covey.surfaces.cli.channels.running import Listeners, run_channels
 from covey.surfaces.cli.channels.show import conversation_of, post_document
 from covey.surfaces.cli.exits import DONE, REFUSED
 from covey.surfaces.cli.live import run_live

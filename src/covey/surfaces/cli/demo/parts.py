@@ -5,7 +5,7 @@ from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Final
 
-from covey import Member, Rejected
+from covey.core.errors import Rejected
 from covey.core.message import Kind, Message
 from covey.surfaces.cli.demo.script import (
     CHAT,
@@ -19,6 +19,7 @@ from covey.surfaces.cli.demo.script import (
     RESOLVED,
     STALLED,
 )
+from covey.surfaces.python.member import Member
 
 PATIENCE: Final = 60.0
 """Longer than the demo may take: how long an ask waits, and how long a slow mind thinks."""

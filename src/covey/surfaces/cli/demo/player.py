@@ -7,16 +7,17 @@ import asyncio
 import sys
 from collections.abc import AsyncIterator
 
-import covey
 from covey.surfaces.cli.demo.parts import PARTS, Turns
 from covey.surfaces.cli.demo.script import CAST
+from covey.surfaces.python import space as spaces
+from covey.surfaces.python.member import Member
 
 
 async def play(role: str, url: str, pace: float, is_slow: bool) -> None:
     """Join, play the part until the show is over, and leave."""
     reader = await _stdin()
     cues: asyncio.Queue[str] = asyncio.Queue(1)  # the next cue comes when an act is over
-    async with covey.open(url) as space, asyncio.TaskGroup() as group:
+    async with spaces.open(url) as space, asyncio.TaskGroup() as group:
         me = await space.join(role, card={"description": CAST[role]})
         playing = group.create_task(_play(role, me, pace, cues, is_slow))
         while line := await reader.readline():
@@ -24,7 +25,7 @@ async def play(role: str, url: str, pace: float, is_slow: bool) -> None:
         playing.cancel()
 
 
-async def _play(role: str, me: covey.Member, pace: float, cues: asyncio.Queue[str], is_slow: bool) -> None:
+async def _play(role: str, me: Member, pace: float, cues: asyncio.Queue[str], is_slow: bool) -> None:
     await PARTS[role](Turns(me, pace), _each(cues), is_slow)
 
 

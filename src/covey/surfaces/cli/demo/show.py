@@ -6,7 +6,6 @@ from collections import Counter
 from tempfile import TemporaryFile
 from typing import Final, NamedTuple
 
-import covey
 from covey.core.address import parse_address
 from covey.core.channel import console
 from covey.core.delivery import DeliveryState
@@ -15,8 +14,8 @@ from covey.core.event import Action, Event
 from covey.core.ids import MessageId
 from covey.core.names import AgentName
 from covey.core.post import PostState
+from covey.runtime.channels.pump import Pump
 from covey.services.channels import Said
-from covey.surfaces.cli.channels.pump import Pump
 from covey.surfaces.cli.demo.cast import Cast
 from covey.surfaces.cli.demo.script import (
     ACTS,
@@ -33,6 +32,7 @@ from covey.surfaces.cli.demo.script import (
 )
 from covey.surfaces.cli.demo.stage import Stage
 from covey.surfaces.cli.output import Output
+from covey.surfaces.python import space as spaces
 
 LIMIT_SECONDS: Final = 45.0
 """How long it may take where the machine has other things to do. By itself it takes a few seconds."""
@@ -60,7 +60,7 @@ async def play(url: str, output: Output, pace: float) -> Summary:
     """Play all acts on the space at `url`; Unavailable where a player fails or it takes too long."""
     began_at = time.monotonic()
     with TemporaryFile() as complaints:
-        async with covey.open(url) as space, Cast(url, pace, complaints) as cast:
+        async with spaces.open(url) as space, Cast(url, pace, complaints) as cast:
             show = Show(space, cast, Stage(space, output))
             try:
                 async with asyncio.timeout(LIMIT_SECONDS), asyncio.TaskGroup() as players:
@@ -73,7 +73,7 @@ async def play(url: str, output: Output, pace: float) -> Summary:
 
 
 class Show:
-    def __init__(self, space: covey.Space, cast: Cast, stage: Stage) -> None:
+    def __init__(self, space: spaces.Space, cast: Cast, stage: Stage) -> None:
         self._space = space
         self._cast = cast
         self._stage = stage

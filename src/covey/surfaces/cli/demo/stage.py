@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 
-from covey import Space
 from covey.core.event import Action, Event
 from covey.core.ids import MessageId
 from covey.core.json import Json
@@ -10,6 +9,7 @@ from covey.core.post import Outgoing, Posted
 from covey.surfaces.cli.demo.transcript import Line, Transcript, heading
 from covey.surfaces.cli.events import event_document
 from covey.surfaces.cli.output import Output
+from covey.surfaces.python.space import Space
 
 
 class Stage:

@@ -14,6 +14,7 @@ from covey.core.identity import Identity
 from covey.core.limits import RUN_PACE
 from covey.core.run import Run, RunId, RunMode, run_topic
 from covey.engines import connect, engine_of
+from covey.runtime.children.supervisor import Supervisor, Tell
 from covey.services.space import Services
 from covey.services.spawn_request import SpawnRequest
 from covey.services.spawning import RunResult
@@ -23,7 +24,6 @@ from covey.surfaces.cli.moments import moment
 from covey.surfaces.cli.output import Output, columns
 from covey.surfaces.cli.sessions.ending import show_answer
 from covey.surfaces.cli.ticking import ticking
-from covey.surfaces.spawn.supervisor import Supervisor, Tell
 
 INTERRUPTED: Final = "who started it was interrupted"
 STOPPING: Final = "Stopping it: what it made so far is its result. Once more kills it."

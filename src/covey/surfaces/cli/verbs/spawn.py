@@ -206,7 +206,7 @@ def _thread(text: str | None) -> bool | Callback:
 def _command(text: str | None) -> tuple[str, ...]:
     if text is None:
         return ()
-    from covey.surfaces.work.command import check_program, parse_command
+    from covey.runtime.programs.command import check_program, parse_command
 
     command = parse_command(text)
     check_program(command, Path.cwd())

@@ -10,6 +10,8 @@ from covey.core.limits import TASK_ATTEMPTS
 from covey.core.names import parse_agent_name
 from covey.core.store_url import WORK_FOLDER, StoreUrl
 from covey.engines import engine_of, home_of
+from covey.runtime.duty import Duty, keep_on_duty
+from covey.runtime.programs.command import check_program, parse_command
 from covey.surfaces.cli.call import Call
 from covey.surfaces.cli.cards import card_with
 from covey.surfaces.cli.counts import positive
@@ -17,8 +19,6 @@ from covey.surfaces.cli.duty import Shown
 from covey.surfaces.cli.exits import DONE, INTERRUPTED
 from covey.surfaces.cli.ticking import ticking
 from covey.surfaces.cli.when import parse_span
-from covey.surfaces.work.command import check_program, parse_command
-from covey.surfaces.work.duty import Duty, keep_on_duty
 
 DESCRIPTION = """\
 Keep an agent on duty: take its tasks as they come, run a program for each, and hand in what it prints. No shell is

@@ -1,0 +1,215 @@
+"""The ear: what people say comes in as POST /CONVERSATION, shown to be from who has the channel's secret."""
+
+import asyncio
+import json
+from collections.abc import AsyncGenerator, Callable, Mapping
+from contextlib import asynccontextmanager, suppress
+from http import HTTPStatus
+from typing import Final, cast
+from urllib.parse import unquote
+
+from covey.core.binding import OWN, parse_conversation, parse_person
+from covey.core.channel import ChannelConfig
+from covey.core.errors import (
+    CoveyError,
+    IdReused,
+    Invalid,
+    MessageTooLarge,
+    NotFound,
+    Rejected,
+    RequestReplayed,
+    Unavailable,
+)
+from covey.core.http_address import HttpAddress
+from covey.core.http_limits import LINGER_S, NO_ROOM, TOO_SLOW, HttpLimits, check_limits, json_answer
+from covey.core.ids import parse_message_id
+from covey.core.signature import Direction, Signed, is_same, is_signed
+from covey.runtime.channels.http import MAX_BODY, MAX_HEAD, Request, Unreadable, read_request
+from covey.services.channels import Said
+from covey.services.space import Services
+
+ANSWER_S: Final = 10.0
+"""How long an answer may take to be read."""
+
+MAX_KEY: Final = 256
+
+STATUSES: Final[Mapping[type[CoveyError], HTTPStatus]] = {
+    Invalid: HTTPStatus.BAD_REQUEST,
+    IdReused: HTTPStatus.CONFLICT,
+    RequestReplayed: HTTPStatus.CONFLICT,
+    MessageTooLarge: HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
+    Rejected: HTTPStatus.FORBIDDEN,
+    NotFound: HTTPStatus.NOT_FOUND,
+    Unavailable: HTTPStatus.SERVICE_UNAVAILABLE,
+}
+"""By the nearest class of an error."""
+
+
+class Ear:
+    def __init__(
+        self,
+        services: Services,
+        config: ChannelConfig,
+        tell: Callable[[Said], None],
+        limits: HttpLimits = HttpLimits(connections=64, request_s=10.0),  # noqa: B008 - it never changes
+    ) -> None:
+        if config.secret is None:
+            raise Invalid("--listen", config.name, "a channel is heard only where it has a secret: --secret-file")
+        self._services = services
+        self._name = config.name
+        self._secret = config.secret
+        self._tell = tell
+        self._limits = check_limits(limits)
+        self._serving: set[asyncio.Task[object]] = set()
+
+    @asynccontextmanager
+    async def listening(self, address: HttpAddress) -> AsyncGenerator[HttpAddress]:
+        """Hear what comes to an address while the block lasts; it gets the address with its port."""
+        try:
+            server = await asyncio.start_server(self._serve, address.host, address.port, limit=MAX_HEAD)
+        except OSError as error:
+            raise Unavailable(f"{address} can't be listened on: {error.strerror}", address=str(address)) from error
+        try:
+            async with server:
+                yield address._replace(port=server.sockets[0].getsockname()[1])
+        finally:
+            for task in self._serving:
+                task.cancel()
+            await asyncio.gather(*self._serving, return_exceptions=True)
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.current_task()
+        if task is None or len(self._serving) >= 2 * self._limits.connections:
+            writer.transport.abort()
+            return
+        has_room = len(self._serving) < self._limits.connections
+        self._serving.add(task)
+        try:
+            if has_room:
+                await self._converse(reader, writer)
+            else:
+                await _turn_away(reader, writer)
+        except (OSError, TimeoutError):
+            pass  # the client has left
+        finally:
+            writer.close()
+            with suppress(OSError):
+                await writer.wait_closed()
+            self._serving.discard(task)
+
+    async def _converse(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        said = await self._answer(reader)
+        if said is not None:
+            async with asyncio.timeout(ANSWER_S):
+                await _send(said, reader, writer)
+
+    async def _answer(self, reader: asyncio.StreamReader) -> bytes | None:
+        try:
+            async with asyncio.timeout(self._limits.request_s):
+                request = await read_request(reader)
+        except TimeoutError:
+            return TOO_SLOW.response()
+        except Unreadable as error:
+            return _refusal(error.status, "unreadable", str(error))
+        try:
+            return None if request is None else await self._hear(request)
+        except CoveyError as error:
+            return json_answer(_status(error), error.envelope())
+
+    async def _hear(self, request: Request) -> bytes:
+        signed = request.headers.get("x-covey-signature", "")
+        if not self._is_genuine(request, signed):
+            return _refusal(HTTPStatus.UNAUTHORIZED, "identity-refused", "sign it with the channel's secret")
+        if request.method != "POST":
+            return _refusal(HTTPStatus.METHOD_NOT_ALLOWED, "method", "what people say comes as POST /CONVERSATION")
+        said = self._said(request)
+        if not _has_bearer(request):
+            # The same request again is refused, with or without a key of its own.
+            said = said._replace(key=said.key or signed, is_once=True)
+        receipt = await self._services.channels.hear(said)
+        self._tell(said)
+        return json_answer(HTTPStatus.OK, {"id": receipt.message_id, "delivered": len(receipt.delivered)})
+
+    def _is_genuine(self, request: Request, given: str) -> bool:
+        headers = request.headers
+        if _has_bearer(request):
+            return is_same(self._secret, headers["authorization"].partition(" ")[2].strip())
+        signed = Signed(
+            Direction.SAID,
+            request.method,
+            request.target,
+            headers.get("x-covey-timestamp", ""),
+            headers.get("idempotency-key", ""),
+            headers.get("content-type", ""),
+            request.body,
+        )
+        return is_signed(self._secret, signed, given, self._services.clock.now())
+
+    def _said(self, request: Request) -> Said:
+        path = request.path.removeprefix("/")
+        try:
+            conversation = unquote(path, errors="strict")
+            text = request.body.decode()
+        except UnicodeDecodeError:
+            raise Invalid("request", "…", "its path and body are UTF-8") from None
+        fields = _fields(request, text)
+        key = request.headers.get("idempotency-key")
+        if key is not None and not 1 <= len(key) <= MAX_KEY:
+            raise Invalid("Idempotency-Key", key, f"use 1 to {MAX_KEY} characters")
+        person, reply_to = fields.get("person"), fields.get("reply_to")
+        return Said(
+            self._name,
+            parse_conversation(conversation) if conversation else OWN,
+            _text(fields.get("text")),
+            None if person is None else parse_person(person),
+            None if reply_to is None else parse_message_id(reply_to),
+            key,
+        )
+
+
+def _has_bearer(request: Request) -> bool:
+    return request.headers.get("authorization", "").partition(" ")[0].lower() == "bearer"
+
+
+async def _turn_away(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    """Tell a client that there is no room. Closed with something unread, the connection would be reset first."""
+    with suppress(TimeoutError):
+        async with asyncio.timeout(LINGER_S):
+            await reader.read(MAX_HEAD)
+    writer.write(NO_ROOM.response())
+
+
+async def _send(said: bytes, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    """Send an answer, and let come in what is still on its way: who closes on it breaks off the answer too."""
+    writer.write(said)
+    writer.write_eof()
+    left = MAX_BODY
+    while left > 0 and (more := await reader.read(left)):
+        left -= len(more)
+
+
+def _fields(request: Request, text: str) -> Mapping[str, object]:
+    if request.headers.get("content-type", "").partition(";")[0].strip().lower() == "text/plain":
+        return {"text": text}
+    try:
+        document: object = json.loads(text)
+    except (ValueError, RecursionError):
+        raise Invalid("body", text[:40], "use JSON with a text, or Content-Type: text/plain") from None
+    if not isinstance(document, dict):
+        raise Invalid("body", text[:40], "use a JSON object with a text")
+    return cast(Mapping[str, object], document)
+
+
+def _text(value: object) -> str:
+    if not isinstance(value, str):
+        raise Invalid("text", value, "say something")
+    return value
+
+
+def _status(error: CoveyError) -> HTTPStatus:
+    nearest = next((kind for kind in type(error).__mro__ if kind in STATUSES), None)
+    return STATUSES[nearest] if nearest is not None else HTTPStatus.INTERNAL_SERVER_ERROR
+
+
+def _refusal(status: HTTPStatus, code: str, message: str) -> bytes:
+    return json_answer(status, {"error": {"code": code, "message": message}})

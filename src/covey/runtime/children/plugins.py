@@ -1,0 +1,84 @@
+"""Plugins by entry point: `covey.plugins` names functions that are told of children.
+
+    [project.entry-points."covey.plugins"]
+    my-plugin = "my_package:tell"
+
+    def tell(moment: str, run: covey.Run) -> None: ...      # or async def
+
+`moment` is spawned, ended or failed. A plugin that raises or hangs harms nothing: that is logged, and one that hangs is
+not told of anything more.
+"""
+
+import asyncio
+import inspect
+import logging
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, Final, cast
+
+from covey.core.run import Run
+from covey.ports.plugins import Moment
+from covey.threads import in_a_thread
+
+GROUP: Final = "covey.plugins"
+PATIENCE_S: Final = 2.0
+"""How long a plugin may take to be told something."""
+
+Plugin = Callable[[str, Run], Any]
+
+_log = logging.getLogger("covey")
+
+
+class EntryPointPlugins:
+    """Found once, when first asked for."""
+
+    def __init__(self, plugins: Mapping[str, Plugin] | None = None) -> None:
+        self._found: dict[str, Plugin] | None = None if plugins is None else dict(plugins)
+
+    @property
+    def are_there(self) -> bool:
+        return bool(self._plugins)
+
+    @property
+    def _plugins(self) -> dict[str, Plugin]:
+        if self._found is None:
+            self._found = _load()
+        return self._found
+
+    async def tell(self, moment: Moment, run: Run) -> None:
+        if self._plugins:
+            await asyncio.gather(*(self._tell(name, plugin, moment, run) for name, plugin in [*self._plugins.items()]))
+
+    async def _tell(self, name: str, plugin: Plugin, moment: Moment, run: Run) -> None:
+        try:
+            async with asyncio.timeout(PATIENCE_S):
+                await _called(plugin, moment, run)
+        except TimeoutError:
+            self._plugins.pop(name, None)
+            _log.warning("the plugin %s takes longer than %g s to hear of a child: it hears no more", name, PATIENCE_S)
+        except (Exception, SystemExit):  # noqa: BLE001 - it is other people's code, and nothing here depends on it
+            _log.exception("the plugin %s failed when it was told that run %s has %s", name, run.id, moment)
+
+
+async def _called(plugin: Plugin, moment: Moment, run: Run) -> None:
+    if inspect.iscoroutinefunction(plugin):
+        await cast(Awaitable[object], plugin(str(moment), run))
+        return
+    # A thread of its own, which ends with the process: one that hangs must not keep it from ending.
+    await in_a_thread(lambda: plugin(str(moment), run), "covey-plugin")
+
+
+def _load() -> dict[str, Plugin]:
+    from importlib.metadata import entry_points  # here because it takes as long as all else together
+
+    found: dict[str, Plugin] = {}
+    for entry in entry_points(group=GROUP):
+        try:
+            plugin = entry.load()
+        except Exception:  # noqa: BLE001 - likewise
+            _log.exception("the plugin %s can't be loaded", entry.name)
+            continue
+        if callable(plugin):
+            found[entry.name] = plugin
+        else:
+            _log.warning("the plugin %s is no function: %r", entry.name, plugin)
+    return found

@@ -1,0 +1,150 @@
+"""A duty: an agent that is kept at work by a program, until it is told to stop."""
+
+import asyncio
+import os
+import signal
+from datetime import timedelta
+from pathlib import Path
+from threading import current_thread, main_thread
+from typing import NamedTuple, Protocol
+
+from covey.composition import launcher
+from covey.core.card import Card
+from covey.core.errors import IdentityRefused
+from covey.core.names import AgentName
+from covey.core.session import Session
+from covey.core.store_url import StoreUrl
+from covey.runtime.opening import OpenSpace
+from covey.runtime.programs.command import Command
+from covey.runtime.programs.folders import Folders
+from covey.runtime.programs.runner import Job, Runner
+from covey.runtime.tasks.events import Moment, WorkerEvent
+from covey.runtime.tasks.held import HeldTask
+from covey.runtime.tasks.results import Failure, Result
+from covey.runtime.tasks.worker import Worker, WorkTerms
+from covey.services.directory import Joined, JoinRequest
+from covey.services.space import Services
+
+
+class Duty(NamedTuple):
+    """Whose tasks are done, by what, and within which limits."""
+
+    agent: AgentName
+    command: Command
+    folder: Path
+    card: Card | None = None
+    """What the agent's card is to be; None leaves it as it is."""
+    concurrency: int = 1
+    attempts: int = 3
+    keep: int = 100
+    """How many folders of tasks are kept."""
+    is_bare: bool = False
+    until_idle: bool = False
+    time_limit: timedelta | None = None
+    grace: timedelta = timedelta(seconds=5)
+    """How long a program has to end when it is told to, before it is killed."""
+    drain: timedelta = timedelta(minutes=10)
+
+
+class Show(Protocol):
+    """Where a person or a program sees what happens."""
+
+    def begin(self, session: Session, quota: int) -> None: ...
+    def happened(self, event: WorkerEvent) -> None: ...
+    def stopping(self, is_at_once: bool) -> None: ...
+
+
+async def keep_on_duty(url: StoreUrl, duty: Duty, show: Show) -> bool:
+    """Work until there is nothing to do, or until a signal. The first one lets what runs come to its end; a second one
+    stops it. Return whether all that was begun is finished; the rest is left for the next session."""
+    folders = Folders(duty.folder)
+    folders.make_root()
+    async with OpenSpace(url, []) as space:
+        joined, services = await space.join(JoinRequest(duty.agent, duty.card), await _token(space.services))
+        agent = joined.session.agent
+        show.begin(joined.session, (await space.services.directory.agent(agent)).card.quota)
+        programs = launcher()
+        try:
+            job = Job(duty.command, Path.cwd(), _environment(joined, url), duty.is_bare, duty.time_limit, duty.grace)
+            told = _Told(show)
+            runner = Runner(job, folders, programs, agent, space.services.attachments, told.progress)
+
+            async def do(held: HeldTask) -> Result | Failure:
+                await folders.clean(space.services.tasks, duty.keep, told.running)
+                return await runner.do(held)
+
+            terms = WorkTerms(
+                concurrency=duty.concurrency,
+                attempts=duty.attempts,
+                until_idle=duty.until_idle,
+                drain=duty.drain.total_seconds(),
+            )
+            worker = Worker(services, joined.identity, space.finisher, do, terms, told.happened)
+            await _run(worker, show)
+            return not told.has_left
+        finally:
+            await programs.close()
+
+
+class _Told:
+    """Hands on what happens, and remembers which tasks are under way."""
+
+    def __init__(self, show: Show) -> None:
+        self._show = show
+        self.running: set[str] = set()
+        self.has_left = False
+
+    def progress(self, held: HeldTask, text: str) -> None:
+        self._show.happened(WorkerEvent(Moment.PROGRESS, held, text))
+
+    def happened(self, event: WorkerEvent) -> None:
+        self.has_left |= event.moment is Moment.LEFT
+        if event.task is not None:
+            is_under_way = event.moment in (Moment.TAKEN, Moment.STARTED)
+            (self.running.add if is_under_way else self.running.discard)(event.task.id)
+        self._show.happened(event)
+
+
+async def _run(worker: Worker, show: Show) -> None:
+    """Let a worker work until its end, or until signals end it."""
+    running = asyncio.ensure_future(worker.run())
+    signals: list[int] = []
+
+    def told(number: int) -> None:
+        signals.append(number)
+        show.stopping(len(signals) > 1)
+        if len(signals) == 1:
+            worker.stop()
+        else:
+            running.cancel()
+
+    heard = (signal.SIGINT, signal.SIGTERM) if current_thread() is main_thread() else ()
+    loop = asyncio.get_running_loop()
+    for number in heard:
+        loop.add_signal_handler(number, told, number)
+    try:
+        await running
+    except asyncio.CancelledError:
+        running.cancel()
+        await asyncio.wait({running})
+        if len(signals) < 2:
+            raise
+    finally:
+        for number in heard:
+            loop.remove_signal_handler(number)
+
+
+async def _token(services: Services) -> str | None:
+    token = os.environ.get("COVEY_TOKEN")
+    if token is not None and (await services.identities.by_token(token)).is_operator:
+        raise IdentityRefused("the operator has no session: COVEY_TOKEN has to be the agent's")
+    return token
+
+
+def _environment(joined: Joined, url: StoreUrl) -> dict[str, str]:
+    """Return what lets a program act as the session that runs it."""
+    return {
+        "COVEY_SESSION": f"{joined.session.id}:{joined.secret}",
+        "COVEY_AGENT": joined.session.agent,
+        "COVEY_STORE": str(url),
+    }

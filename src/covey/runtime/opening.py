@@ -1,0 +1,124 @@
+"""A space held open by a program: its ports, sessions and children, which are closed in order."""
+
+import asyncio
+import os
+from collections.abc import Sequence
+from contextlib import AsyncExitStack
+from types import TracebackType
+from typing import NamedTuple, Self
+
+from covey.core.errors import SpaceMissing
+from covey.core.store_url import StoreUrl
+from covey.engines import connect, engine_of, is_there
+from covey.finishing import Finisher
+from covey.ports.space import Ports
+from covey.runtime.children.supervisor import Supervisor
+from covey.services.bridge import Bridge
+from covey.services.directory import Joined, JoinRequest
+from covey.services.space import Services
+
+
+class Membership(NamedTuple):
+    """A session that this program has joined with, and the services as the session may use them."""
+
+    joined: Joined
+    services: Services
+
+
+class OpenSpace:
+    """Use it as `async with OpenSpace(url, roots) as space`. Sessions end with the block, and children with them."""
+
+    def __init__(self, url: StoreUrl, roots: Sequence[str], *, create: bool = True) -> None:
+        self.url = url
+        self.finisher = Finisher()
+        self._create = create
+        self._roots = roots
+        self._members: list[Membership] = []
+        self._ports: Ports | None = None
+        self._children: Supervisor | None = None
+        self._bridge: asyncio.Task[None] | None = None
+        self._pid = os.getpid()
+
+    @property
+    def services(self) -> Services:
+        """The services of the space, with the rights of this program."""
+        if self._ports is None:
+            raise RuntimeError("the space is not open: use `async with covey.open() as space`")
+        if self._pid != os.getpid():
+            raise RuntimeError("a space does not go along through fork: open it again in the new process")
+        return self._services
+
+    async def __aenter__(self) -> Self:
+        if not self._create and not await asyncio.to_thread(is_there, self.url):
+            raise SpaceMissing(str(self.url), "it was to be opened, not made")
+        self._pid = os.getpid()
+        self._ports = connect(self.url, self._roots)
+        self._services = Services(self._ports, launching=self._supervisor, complete=self.finisher.complete)
+        return self
+
+    def _supervisor(self, services: Services) -> Supervisor:
+        self._children = Supervisor(services, self.url)
+        return self._children
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        ports, self._ports = self._ports, None
+        if ports is not None and self._pid == os.getpid():  # in a forked child everything is the parent's
+            await Finisher().complete(self._close(ports))
+
+    async def _close(self, ports: Ports) -> None:
+        """End everything that this object has begun. Each step is taken whatever became of those before it."""
+        async with AsyncExitStack() as steps:  # the last one is taken first
+            steps.push_async_callback(ports.close)
+            steps.push_async_callback(self._leave)
+            if self._children is not None:
+                steps.push_async_callback(self._children.close)
+            steps.push_async_callback(self.finisher.close)
+            if self._bridge is not None:
+                self._bridge.cancel()
+                await asyncio.wait([self._bridge])
+
+    async def _leave(self) -> None:
+        async with AsyncExitStack() as steps:
+            for member in self._members:
+                steps.push_async_callback(_end_session, member)
+
+    async def join(self, wish: JoinRequest, token: str | None = None) -> Membership:
+        """Start a session. With an agent's token, its services do and show no more than the token allows."""
+        services = self.services
+        if token is not None:
+            services = services.narrowed_to(await services.identities.by_token(token))
+        elif engine_of(self.url).capabilities.has_accounts:
+            services = await _vouched_for(services)
+        return await self.finisher.acquire(self._join(services, wish), self._dismiss)
+
+    async def _join(self, services: Services, wish: JoinRequest) -> Membership:
+        bridge = self._bridge_to_begin()
+        if bridge is not None:
+            await bridge.begin()
+        member = Membership(await services.directory.join(wish), services)
+        self._members.append(member)
+        if bridge is not None and self._bridge is None:
+            self._bridge = asyncio.create_task(bridge.run())
+        return member
+
+    async def _dismiss(self, member: Membership) -> None:
+        """End a session whose caller was cancelled before it had it."""
+        await _end_session(member)
+        self._members.remove(member)
+
+    def _bridge_to_begin(self) -> Bridge | None:
+        """Return the bridge that takes in messages of foreign programs, unless it runs already or is not needed."""
+        is_wanted = self._bridge is None and self._ports is not None and self._ports.wire is not None
+        return self.services.bridge if is_wanted else None
+
+
+async def _end_session(member: Membership) -> None:
+    await member.services.directory.leave(member.joined.identity)
+
+
+async def _vouched_for(services: Services) -> Services:
+    """Return services as the holder of an agent's key to the store may use them."""
+    holder = await asyncio.to_thread(lambda: services.vouched)  # the first time it has to connect
+    return services if holder is None else services.narrowed_to(holder)

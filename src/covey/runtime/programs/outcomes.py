@@ -1,0 +1,122 @@
+"""What came of a run, for the task's delegator."""
+
+import signal
+from collections.abc import Mapping
+from datetime import timedelta
+from typing import Final
+
+from covey.core.errors import Invalid, Rejected
+from covey.core.limits import MAX_ENVELOPE_BYTES
+from covey.ports.launcher import Ended, Ending
+from covey.runtime.programs.artifacts import Artifacts, collect, told
+from covey.runtime.programs.folders import RunFolder
+from covey.runtime.programs.printed import Printed, last_lines, read_file, read_printed
+from covey.runtime.tasks.results import Failure, Result
+from covey.services.attachments import Attachments
+
+RESULT_FILE: Final = "result.json"
+LONGEST_REASON: Final = 400
+
+_IN_WORDS: Final[Mapping[Ending, str]] = {
+    Ending.STOPPED: "was stopped",
+    Ending.ABANDONED: "was killed when its worker ended",
+    Ending.LOST: "was killed, together with what watched over it",
+}
+
+
+def is_final(ended: Ended) -> bool:
+    """Tell whether a run came to an end of its own, or to its time limit. A run that was broken off says nothing of its
+    task: that can be done again."""
+    return ended.ending in (Ending.EXITED, Ending.TIMED_OUT)
+
+
+async def outcome_of(
+    name: str, ended: Ended, folder: RunFolder, attachments: Attachments, limit: timedelta | None
+) -> Result | Failure:
+    """Return the result of a run with its files, or why there is none."""
+    try:
+        printed = await _read(ended, folder, attachments)
+    except Rejected as error:
+        printed = Printed(error=error.message)
+    artifacts = await _artifacts(ended, folder, attachments, printed)
+    left_out = told(artifacts.left_out)
+    why_not = _why_failed(name, ended, limit)
+    if why_not is None and printed.error is None:
+        return Result(_sections(printed.text, left_out), printed.data, artifacts.files)
+    errors = last_lines(ended.stderr.text)
+    printed_last = "" if printed.error else last_lines(ended.stdout.text)
+    said = printed.error or (errors or printed_last).rpartition("\n")[2]
+    text = _sections(
+        _sentence(why_not or printed.error or ""),
+        f"The end of stderr:\n{errors}" if errors else "",
+        f"The end of stdout:\n{printed_last}" if printed_last else "",
+        left_out,
+    )
+    reason = ": ".join(part for part in (why_not, said.strip()) if part)
+    return Failure(_clipped(reason), text, printed.data, artifacts.files)
+
+
+def _sections(*sections: str) -> str:
+    return "\n\n".join(section for section in sections if section)
+
+
+def _sentence(text: str) -> str:
+    return text if text.endswith((".", "!", "?")) else f"{text}."
+
+
+async def _read(ended: Ended, folder: RunFolder, attachments: Attachments) -> Printed:
+    file = folder.output / RESULT_FILE
+    if file.is_file() and not file.is_symlink() and not folder.output.is_symlink():
+        if (size := file.stat().st_size) > MAX_ENVELOPE_BYTES:
+            raise Invalid(RESULT_FILE, f"{size:,} bytes", f"it has at most {MAX_ENVELOPE_BYTES:,}")
+        content = await attachments.left_in(str(folder.output), RESULT_FILE)
+        return read_file(content.decode(errors="replace"))
+    return Printed() if _is_binary(ended) else read_printed(ended.stdout)
+
+
+async def _artifacts(ended: Ended, folder: RunFolder, attachments: Attachments, printed: Printed) -> Artifacts:
+    found = await collect(folder.output, attachments, printed.files)
+    files = tuple(part for part in found.files if part.name != RESULT_FILE)
+    if not _is_binary(ended):
+        return found._replace(files=files)
+    # What is no text is kept as a file, as far as it is kept at all.
+    part = await attachments.keep("stdout.bin", ended.stdout.head + ended.stdout.tail)
+    cut = f"{ended.stdout.left_out:,} bytes from the middle of stdout.bin"
+    return Artifacts((*files, part), (*found.left_out, *([cut] if ended.stdout.left_out else [])))
+
+
+def _is_binary(ended: Ended) -> bool:
+    """Tell whether a program printed something else than text."""
+    kept = ended.stdout
+    if b"\0" in kept.head or b"\0" in kept.tail:
+        return True
+    try:
+        (kept.head + kept.tail if not kept.left_out else b"").decode()
+    except UnicodeDecodeError:
+        return True
+    return False
+
+
+def _why_failed(name: str, ended: Ended, limit: timedelta | None) -> str | None:
+    """Return why a run is no success, in a few words; None where it is one."""
+    if ended.is_success:
+        return None
+    if ended.ending is Ending.TIMED_OUT:
+        return f"{name} took longer than its time limit" + (f" of {limit.total_seconds():g} s" if limit else "")
+    if ended.ending is not Ending.EXITED:
+        return f"{name} {_IN_WORDS[ended.ending]}"
+    if ended.signal is not None:
+        return f"{name} was ended by {_signal_name(ended.signal)}"
+    return f"{name} exited with code {ended.exit_code}"
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"
+
+
+def _clipped(text: str) -> str:
+    line = " ".join(text.encode(errors="replace").decode().split())
+    return line if len(line) <= LONGEST_REASON else line[: LONGEST_REASON - 1].rstrip() + "…"

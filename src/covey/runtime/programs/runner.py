@@ -1,0 +1,128 @@
+"""The runner: does a task by running a program, or by what an earlier run of it has left."""
+
+import asyncio
+import os
+from collections.abc import Callable, Mapping
+from datetime import timedelta
+from itertools import islice
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from covey.core.backoff import Backoff
+from covey.core.errors import LauncherUnavailable
+from covey.core.names import AgentName
+from covey.ports.launcher import GRACE_S, Ended, Launcher, Program, Running
+from covey.runtime.programs.command import Command
+from covey.runtime.programs.folders import Folders, RunFolder, attach, write_private
+from covey.runtime.programs.outcomes import is_final, outcome_of
+from covey.runtime.programs.progress import report
+from covey.runtime.programs.prompt import prompt_for
+from covey.runtime.tasks.held import HeldTask
+from covey.runtime.tasks.results import Failure, Result, parts_of
+from covey.services.attachments import Attachments
+
+STARTS: Final = 5
+"""How often a program is tried to be started while the system has no room for it."""
+PAUSES: Final = Backoff(first=0.2, longest=60.0)
+"""Seconds between those starts."""
+
+
+class Job(NamedTuple):
+    """What is run for each task, and how."""
+
+    command: Command
+    cwd: Path
+    environment: Mapping[str, str]
+    """What programs get besides what is about their task."""
+    is_bare: bool = False
+    """Whether the prompt is the task's text alone."""
+    time_limit: timedelta | None = None
+    grace: timedelta = timedelta(seconds=GRACE_S)
+    """How long a program has to end when it is told to, before it is killed."""
+
+
+class Runner:
+    def __init__(
+        self,
+        job: Job,
+        folders: Folders,
+        launcher: Launcher,
+        agent: AgentName,
+        attachments: Attachments,
+        tell: Callable[[HeldTask, str], None],
+    ) -> None:
+        self._job = job
+        self._folders = folders
+        self._launcher = launcher
+        self._agent = agent
+        self._attachments = attachments
+        self._tell = tell
+
+    async def do(self, held: HeldTask) -> Result | Failure:
+        """Run the program for a task and return what came of it. When this is cancelled, the program is stopped."""
+        earlier = await self._recall(held.id)
+        if earlier is not None:
+            return await self._outcome(*earlier)
+        folder, running = await self._start(held)
+
+        async def tell(text: str) -> None:
+            self._tell(held, text)
+            await held.progress(parts_of(text, None, ()))
+
+        try:
+            await report(running.lines(), tell)
+            return await self._outcome(folder, await running.wait())
+        except asyncio.CancelledError:
+            await running.stop("its task is over, or its worker ends")
+            raise
+
+    async def _recall(self, task: str) -> tuple[RunFolder, Ended] | None:
+        """Return how an earlier run of a task ended, where it came to an end and nobody was left to say so. What is
+        still there of any run is killed."""
+        found: tuple[RunFolder, Ended] | None = None
+        for folder in self._folders.runs(task):
+            await self._launcher.sweep(folder.id, str(folder.run))
+            ended = self._launcher.recall(str(folder.run))
+            if found is None and ended is not None and is_final(ended):
+                found = folder, ended
+        return found
+
+    async def _start(self, held: HeldTask) -> tuple[RunFolder, Running]:
+        for pause in islice(PAUSES.pauses(), STARTS - 1):
+            try:
+                return await self._start_once(held)
+            except LauncherUnavailable:
+                await asyncio.sleep(pause)
+        return await self._start_once(held)
+
+    async def _start_once(self, held: HeldTask) -> tuple[RunFolder, Running]:
+        """Start the program in a folder of its own, with the task's files and its prompt."""
+        job, agent = self._job, self._agent
+        folder = self._folders.new_run(held.id, held.attempt)
+        attachments = await attach(held, folder.attachments)
+        prompt = held.text if job.is_bare else prompt_for(held, agent, attachments, folder.output)
+        write_private(folder.prompt, prompt.encode())
+        values = {"prompt": prompt, "task": held.id, "folder": str(folder.path), "agent": agent}
+        program = Program(
+            argv=job.command.filled(values),
+            cwd=str(job.cwd),
+            env={**os.environ, **job.environment, **_about(held, folder)},
+            folder=str(folder.run),
+            run=folder.id,
+            stdin=None if job.command.takes_prompt else prompt.encode(),
+            time_limit=job.time_limit.total_seconds() if job.time_limit else None,
+            grace=job.grace.total_seconds(),
+        )
+        return folder, await self._launcher.start(program)
+
+    async def _outcome(self, folder: RunFolder, ended: Ended) -> Result | Failure:
+        return await outcome_of(self._job.command.name, ended, folder, self._attachments, self._job.time_limit)
+
+
+def _about(held: HeldTask, folder: RunFolder) -> Mapping[str, str]:
+    """Return what a program finds in its environment about its task."""
+    return {
+        "COVEY_TASK": held.id,
+        "COVEY_ATTEMPT": str(held.attempt),
+        "COVEY_FOLDER": str(folder.path),
+    }

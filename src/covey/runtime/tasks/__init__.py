@@ -1,0 +1,1 @@
+"""Workers: take the tasks of an agent as they come, handle each, and hand in the outcome."""

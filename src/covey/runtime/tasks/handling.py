@@ -1,0 +1,140 @@
+"""Handling one task: start it, call the handler, and hand in the outcome, unless the task ends before that."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from typing import Final
+
+from covey.core.errors import CoveyError, IllegalMove, Rejected, TaskTaken
+from covey.core.identity import THE_SPACE, Identity
+from covey.core.ids import message_topic, session_inbox
+from covey.core.message import Kind
+from covey.core.task import Task, TaskState
+from covey.runtime.retrying import retried
+from covey.runtime.tasks.events import Moment, Tell, WorkerEvent, trouble
+from covey.runtime.tasks.held import HeldTask
+from covey.runtime.tasks.results import Answer, Failure, failure_of, hand_in, outcome_of
+from covey.services.looking import InboxFilter
+from covey.services.space import Services
+
+WATCH_AFTER_S: Final = 0.1
+"""A task that takes longer than this is watched, because somebody may take it back."""
+WAIT_S: Final = 3600.0
+"""How long one wait is at most; it is then begun again."""
+
+Handler = Callable[[HeldTask], Awaitable[Answer]]
+
+
+class Handling:
+    """One task in the hands of a worker. Whatever its handler does, it comes to one end that the delegator hears of, or
+    is left for the next session."""
+
+    def __init__(self, services: Services, actor: Identity, held: HeldTask, tell: Tell) -> None:
+        self._services = services
+        self._actor = actor
+        self._held = held
+        self._tell = tell
+        self._trouble = trouble(tell)
+
+    async def do(self, handler: Handler) -> None:
+        """Do it to its end. When this is cancelled, so is the handler, and the task is let go."""
+        try:
+            over = await self._do(handler)
+            if over is None or self._is_completed(over):
+                task = over or self._held.record
+                self._say(Moment.COMPLETED if self._is_completed(task) else Moment.FAILED, task.reason or "")
+            else:
+                await self._put_notices_away()
+                self._say(Moment.OVER, over.reason or str(over.state) if over.is_finished else "another session has it")
+        except asyncio.CancelledError:
+            with suppress(CoveyError):  # the end of the session lets go of it too
+                await self._held.let_go()
+            self._say(Moment.LEFT)
+            raise
+
+    async def _do(self, handler: Handler) -> Task | None:
+        """Start it, let the handler do it, and hand in what came of it. Where it is over before that, return how it
+        is."""
+        held = self._held
+        try:
+            if held.state is not TaskState.WORKING:
+                await retried(held.start, self._trouble)
+            self._say(Moment.STARTED)
+            over, answer = await self._answer(handler)
+            if over is None and not held.record.is_finished:
+                await self._hand_in(answer)
+            return over
+        except (IllegalMove, TaskTaken):
+            return (await retried(lambda: self._services.tasks.view(held.id), self._trouble)).task
+
+    async def _answer(self, handler: Handler) -> tuple[Task | None, Answer]:
+        """Return what the handler made of it, or how it is where it is over before that."""
+        over: Task | None = None
+
+        async def watch() -> None:
+            nonlocal over
+            task = await self._until_over()
+            if not self._is_completed(task):  # whoever handed in the result may still put its things away
+                over = task
+                handling.cancel()
+
+        async with asyncio.TaskGroup() as group:
+            handling = group.create_task(_handled(handler, self._held))
+            watching = group.create_task(watch())
+            handling.add_done_callback(lambda _: watching.cancel())
+        return over, Failure("it was cancelled from within") if handling.cancelled() else handling.result()
+
+    async def _until_over(self) -> Task:
+        """Wait until it is over for this worker: finished by others, or somebody else's."""
+        await asyncio.sleep(WATCH_AFTER_S)
+        held, services = self._held, self._services
+
+        async def look() -> Task | None:
+            task = (await services.tasks.view(held.id)).task
+            is_ours = task.claimed_by == self._actor.session and task.attempt == held.attempt
+            return None if is_ours and not task.is_finished else task
+
+        async def wait() -> Task | None:
+            deadline, now = held.record.deadline, services.clock.now()
+            left = WAIT_S if deadline is None else min(WAIT_S, max(0.0, (deadline - now).total_seconds()))
+            return await services.waiting.until([message_topic(held.id)], look, left)
+
+        while (over := await retried(wait, self._trouble)) is None:
+            pass
+        return over
+
+    def _is_completed(self, task: Task) -> bool:
+        """Tell whether it is completed, and by none but this session: perhaps from another process."""
+        return task.state is TaskState.COMPLETED and task.attempt == self._held.attempt
+
+    async def _hand_in(self, answer: Answer) -> None:
+        """Complete or fail it; a result that can't be handed in is a failure."""
+        try:
+            outcome = outcome_of(answer)
+            await retried(lambda: hand_in(self._held, outcome), self._trouble)
+        except (IllegalMove, TaskTaken):
+            raise
+        except Rejected as error:
+            failure = failure_of(error)._replace(text=f"The result can't be handed in: {error.message}.")
+            await retried(lambda: hand_in(self._held, failure), self._trouble)
+
+    async def _put_notices_away(self) -> None:
+        """Settle what tells the session to stop: it has. A deadline that passed is written down first."""
+        await retried(self._services.upkeep.tend, self._trouble)
+        if self._actor.session is None:
+            return
+        inbox, wanted = session_inbox(self._actor.session), InboxFilter(kind=Kind.UPDATE)
+        for item in await retried(lambda: self._services.looking.peek_inbox(inbox, wanted), self._trouble):
+            told, about = item.message, item.message.task
+            if told.sender == THE_SPACE and about is not None and about.id == self._held.id:
+                await self._services.mail.settle(told.id, self._actor, "it has stopped")
+
+    def _say(self, moment: Moment, text: str = "") -> None:
+        self._tell(WorkerEvent(moment, self._held, text))
+
+
+async def _handled(handler: Handler, held: HeldTask) -> Answer:
+    try:
+        return await handler(held)
+    except Exception as error:  # noqa: BLE001 - whatever goes wrong with one task is that task's outcome
+        return failure_of(error)

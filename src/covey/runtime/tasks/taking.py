@@ -1,0 +1,74 @@
+"""Taking a task into a session: it is taken and known to the caller, or let go."""
+
+import asyncio
+from contextlib import suppress
+from typing import Any
+
+from covey.core.errors import CoveyError
+from covey.core.identity import Identity
+from covey.core.limits import TASK_ATTEMPTS
+from covey.finishing import Finisher
+from covey.runtime.tasks.held import HeldTask
+from covey.services.duties import Judge
+from covey.services.space import Services
+from covey.services.tasks import TaskView
+
+
+class Taking:
+    """Takes the tasks of one session, one after the other. A task that is being taken while the caller is cancelled is
+    left for another session; so is one whose judgement is interrupted."""
+
+    def __init__(
+        self,
+        services: Services,
+        actor: Identity,
+        finisher: Finisher,
+        judge: Judge | None,
+        *,
+        starts: bool,
+        attempts: int = TASK_ATTEMPTS,
+    ) -> None:
+        self._services = services
+        self._actor = actor
+        self._finisher = finisher
+        self._judge = judge
+        self._starts = starts
+        self._attempts = attempts
+        self._is_judging = False
+
+    async def take(self) -> HeldTask | None:
+        """Take the next task that the agent can do; None where there is none."""
+        return await self._finisher.acquire(self._take(), self._let_go, self._stop_judging)
+
+    async def wait(self, limit_s: float) -> HeldTask | None:
+        """Wait for the next task; None when the time has run out."""
+        return await self._services.duties.next(self._actor, limit_s, self.take)
+
+    async def _take(self) -> HeldTask | None:
+        judge = None if self._judge is None else self._judged
+        view = await self._services.duties.take(self._actor, judge=judge, starts=self._starts, attempts=self._attempts)
+        return None if view is None else self._held(view)
+
+    async def _judged(self, view: TaskView) -> str | None:
+        assert self._judge is not None
+        self._is_judging = True
+        try:
+            return await self._judge(view)
+        except BaseException:
+            await self._let_go(self._held(view))
+            raise
+        finally:
+            self._is_judging = False
+
+    def _stop_judging(self, task: asyncio.Task[Any]) -> None:
+        """Cancel the agent's own code, which may take any time; a commit comes to its end."""
+        if self._is_judging:
+            task.cancel()
+
+    async def _let_go(self, taken: HeldTask | None) -> None:
+        if taken is not None:
+            with suppress(CoveyError):  # the end of the session lets go of it too
+                await taken.let_go()
+
+    def _held(self, view: TaskView) -> HeldTask:
+        return HeldTask(view, self._services, self._actor)

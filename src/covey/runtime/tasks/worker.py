@@ -1,0 +1,137 @@
+"""A worker: takes the tasks of its agent as they come, as many at once as it may."""
+
+import asyncio
+from collections.abc import Coroutine
+from typing import Any, Final, NamedTuple, cast
+
+from covey.core.errors import CoveyError
+from covey.core.identity import Identity
+from covey.core.limits import TASK_ATTEMPTS
+from covey.finishing import Finisher
+from covey.runtime.retrying import retried
+from covey.runtime.tasks.events import Moment, Tell, WorkerEvent, trouble
+from covey.runtime.tasks.handling import WAIT_S, Handler, Handling
+from covey.runtime.tasks.held import HeldTask
+from covey.runtime.tasks.results import failure_of
+from covey.runtime.tasks.taking import Taking
+from covey.services.duties import Judge
+from covey.services.space import Services
+from covey.services.tasks import TaskView
+
+DRAIN_S: Final = 600.0
+
+
+class WorkTerms(NamedTuple):
+    """The limits of a worker."""
+
+    concurrency: int = 1
+    """How many tasks at once; the agent's quota holds besides."""
+    judge: Judge | None = None
+    """Asked before a task is accepted."""
+    attempts: int = TASK_ATTEMPTS
+    """How many sessions may take up a task, one after the other, before it has failed."""
+    until_idle: bool = False
+    """End when there is nothing to do, instead of waiting for more."""
+    drain: float = DRAIN_S
+    """How many seconds a running task may take after the worker is told to stop."""
+
+
+class Worker:
+    """Returned by `me.worker`. A task whose handler raises has failed; nothing else comes to harm by it."""
+
+    def __init__(
+        self,
+        services: Services,
+        actor: Identity,
+        finisher: Finisher,
+        handler: Handler,
+        terms: WorkTerms,
+        tell: Tell,
+    ) -> None:
+        self._services = services
+        self._actor = actor
+        self._handler = handler
+        self._terms = terms
+        # Accepting and starting are told in one step; a judged task is started by whoever does it.
+        judge = terms.judge and _judged_safely(terms.judge)
+        self._taking = Taking(services, actor, finisher, judge, starts=True, attempts=terms.attempts)
+        self._tell = tell
+        self._trouble = trouble(tell)
+        self._running: set[asyncio.Task[None]] = set()
+        self._news = asyncio.Event()
+        self._is_stopping = False
+
+    def stop(self) -> None:
+        """Take nothing new; `run` ends when what runs is done. What takes longer than `drain` is left for the next
+        session. To end at once, cancel `run`."""
+        self._is_stopping = True
+        self._news.set()
+
+    async def run(self) -> None:
+        """Work until it is stopped. When this is cancelled, so are the handlers, and their tasks are left for the next
+        session."""
+        try:
+            async with asyncio.TaskGroup() as group:
+                while not self._is_stopping:
+                    if len(self._running) >= self._terms.concurrency:
+                        await self._wait_for_news()
+                    elif (taken := await retried(self._taking.take, self._trouble)) is not None:
+                        self._begin(group, taken)
+                    elif self._terms.until_idle and not self._running:
+                        return
+                    else:
+                        await self._wait_for_news(or_work=True)
+                await self._finish_what_runs()
+        except BaseExceptionGroup as group:
+            raise _first(group) from None
+
+    def _begin(self, group: asyncio.TaskGroup, taken: HeldTask) -> None:
+        self._tell(WorkerEvent(Moment.TAKEN, taken))
+        work = Handling(self._services, self._actor, taken, self._tell)
+        task = group.create_task(work.do(self._handler))
+        self._running.add(task)
+        task.add_done_callback(self._ended)
+
+    def _ended(self, task: asyncio.Task[None]) -> None:
+        self._running.discard(task)
+        self._news.set()
+
+    async def _finish_what_runs(self) -> None:
+        if self._running:
+            _, late = await asyncio.wait(self._running, timeout=self._terms.drain)
+            for task in late:
+                task.cancel()
+
+    async def _wait_for_news(self, or_work: bool = False) -> None:
+        """Wait until a task has ended or the worker is to stop; with `or_work` also until there is one to take."""
+        if self._is_stopping:  # since the last look
+            return
+        self._news.clear()
+        waits: list[Coroutine[Any, Any, bool]] = [self._news.wait()]
+        if or_work:
+            waits.append(retried(lambda: self._services.duties.ready(self._actor, WAIT_S), self._trouble))
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(wait) for wait in waits]
+            await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+            for task in tasks:
+                task.cancel()
+
+
+def _judged_safely(judge: Judge) -> Judge:
+    """Return a judgement that takes an error in the agent's own code for a no."""
+
+    async def judged(view: TaskView) -> str | None:
+        try:
+            return await judge(view)
+        except Exception as error:  # noqa: BLE001 - the agent's own code: what goes wrong in it is its answer
+            return f"its judgement failed: {failure_of(error).reason}"
+
+    return judged
+
+
+def _first(error: BaseException) -> BaseException:
+    """Return the one error of a group that says most to a caller."""
+    if not isinstance(error, BaseExceptionGroup):
+        return error
+    errors = [_first(one) for one in cast(BaseExceptionGroup[BaseException], error).exceptions]
+    return next((one for one in errors if isinstance(one, CoveyError)), errors[0])

@@ -1,1 +1,0 @@
-"""Children of this process: their programs, and what watches over them."""
