@@ -6,21 +6,24 @@ from typing import Final
 LONGEST: Final = 100
 """What is longer is no mistyped name, and would take long to compare."""
 
-CLOSE: Final = 0.65
-"""Two names are close if two thirds of their letters match, in order."""
+CLOSE: Final = 0.7
+"""The share of letters that match, in order, in two names that are close."""
 
 
 def closest(wanted: str, known: Iterable[str], limit: int = 3) -> Sequence[str]:
     """Return the known names that are like `wanted`, the most similar first."""
-    from difflib import SequenceMatcher  # late: it takes 7 ms, and only errors need it
+    from difflib import SequenceMatcher  # late: its import takes 7 ms, and only an unknown name needs it
 
-    if len(wanted) > LONGEST:
+    length = len(wanted)
+    if not 0 < length <= LONGEST:
         return ()
+    # One wrong letter is always forgiven: in a name of two or three it is more than the usual share.
+    enough = max(0.5, min(CLOSE, (length - 1) / length))
     matcher = SequenceMatcher(b=wanted.lower(), autojunk=False)
     scored: list[tuple[float, str]] = []
     for name in known:
         matcher.set_seq1(name.lower())
-        # The quick ratio is an upper bound: few names are compared letter by letter.
-        if matcher.quick_ratio() >= CLOSE and (ratio := matcher.ratio()) >= CLOSE:
+        # The quick ratio is an upper bound, so few names are compared in full.
+        if matcher.quick_ratio() >= enough and (ratio := matcher.ratio()) >= enough:
             scored.append((-ratio, name))
     return [name for _, name in sorted(scored)[:limit]]
