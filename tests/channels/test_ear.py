@@ -36,6 +36,7 @@ OWNER = Identity(AgentName("owner"))
 SECRET = "a secret of ours"
 LIMIT_S = 10.0
 ROOMY = HttpLimits()
+POST = b"POST /c HTTP/1.1\r\nHost: x\r\n"
 
 
 class Answer(NamedTuple):
@@ -253,18 +254,45 @@ async def test_a_conversation_that_nobody_listens_to_is_404() -> None:
         (b"", None),
         (b"GET", 400),
         (b"hello\r\n\r\n", 400),
-        (b"POST x HTTP/1.1\r\n\r\n", 400),
+        (b"POST x HTTP/1.1\r\nHost: x\r\n\r\n", 400),
         (b"POST /c HTTP/2\r\n\r\n", 400),
-        (b"POST /c HTTP/1.1\r\nno colon\r\n\r\n", 400),
-        (b"POST /c HTTP/1.1\r\nA : b\r\n\r\n", 400),
-        (b"POST /c HTTP/1.1\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n", 400),
-        (b"POST /c HTTP/1.1\r\nContent-Length: -1\r\n\r\n", 400),
-        (b"POST /c HTTP/1.1\r\nContent-Length: 5\r\n\r\nabc", 400),
-        (b"POST /c HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", 411),
-        (b"POST /c HTTP/1.1\r\nContent-Length: %d\r\n\r\n" % (MAX_BODY + 1), 413),
-        (b"POST /c HTTP/1.1\r\nContent-Length: " + b"9" * 40 + b"\r\n\r\n", 413),
-        (b"POST /c HTTP/1.1\r\nX: " + b"x" * MAX_HEAD + b"\r\n\r\n", 431),
-        (b"POST /c HTTP/1.1\r\n\r\n", 401),
+        (b"POST /c HTTP/2.0\r\nHost: x\r\n\r\n", 400),
+        (b"POST /c  HTTP/1.1\r\nHost: x\r\n\r\n", 400),
+        (b"POST /c\xff HTTP/1.1\r\nHost: x\r\n\r\n", 400),
+        (b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03", 400),
+        (b"\r\n\r\n", 400),
+        (b"POST /c HTTP/1.1\r\n\r\n", 400),
+        (POST + b"Host: y\r\n\r\n", 400),
+        (POST + b"no colon\r\n\r\n", 400),
+        (POST + b": no name\r\n\r\n", 400),
+        (POST + b"A : b\r\n\r\n", 400),
+        (POST + b"A: b\r\na: c\r\n\r\n", 400),
+        (POST + b"A: b\x00c\r\n\r\n", 400),
+        (POST + b"A\x00: b\r\n\r\n", 400),
+        (POST + b"A: b\rContent-Length: 5\r\n\r\n", 400),
+        (b"POST /c HTTP/1.1\r\n folded: x\r\nHost: x\r\n\r\n", 400),
+        (POST + b"Content-Length: 1\r\nContent-Length: 2\r\n\r\n", 400),
+        (POST + b"Content-Length: 1, 2\r\n\r\n", 400),
+        (POST + b"Content-Length: -1\r\n\r\n", 400),
+        (POST + b"Content-Length: +1\r\n\r\na", 400),
+        (POST + b"Content-Length: 1_0\r\n\r\n0123456789", 400),
+        (POST + b"Content-Length: 0x1\r\n\r\na", 400),
+        (POST + b"Content-Length: \r\n\r\n", 400),
+        (POST + b"Content-Length: 5\r\n\r\nabc", 400),
+        (POST + b"Content-Length: " + b"9" * 40 + b"\r\n\r\n", 400),
+        (POST + b"Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n", 411),
+        (POST + b"Transfer-Encoding: chunked\r\n\r\nFFFFFFFFFFFFFFFFFFFFFFFF\r\n", 411),
+        (POST + b"Transfer-Encoding: chunked\r\nContent-Length: 5\r\n\r\n0\r\n\r\n", 411),
+        (POST + b"Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", 411),
+        (POST + b"Transfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n", 411),
+        (POST + b"Transfer-Encoding: chunked\r\nTransfer-Encoding: identity\r\n\r\n", 411),
+        (POST + b"Content-Length: %d\r\n\r\n" % (MAX_BODY + 1), 413),
+        (POST + b"Content-Length: " + b"9" * 20 + b"\r\n\r\n", 413),
+        (POST + b"X: " + b"x" * MAX_HEAD + b"\r\n\r\n", 431),
+        (POST + b"X:\r\n" + b" x\r\n" * MAX_HEAD, 431),
+        (b"x" * (2 * MAX_HEAD), 431),
+        (POST + b"\r\n", 401),
+        (b"POST /c HTTP/1.0\r\n\r\n", 401),
     ],
 )
 async def test_what_is_no_request_is_answered_and_harms_nobody(content: bytes, status: int | None) -> None:
@@ -281,7 +309,58 @@ async def test_only_posts_are_heard_and_only_from_who_may_ask() -> None:
         assert (await space.post("/c-1", b"", method="GET")).status == 401
 
 
-@pytest.mark.parametrize("half", [b"", b"POST /c HT", b"POST /c HTTP/1.1\r\nContent-Length: 5\r\n\r\nab"])
+@pytest.mark.parametrize(
+    ("begins", "ends"),
+    [
+        (b"POST /c-1 HTTP/1.1\nHost: x\nAuthorization: Bearer %s\nContent-Length: %d\n\n", b""),
+        (b"POST /c-1 HTTP/1.1\r\nHost: x\nAuthorization: Bearer %s\nContent-Length: %d\r\n\n", b""),
+        (b"POST /c-1 HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer\r\n\t %s\r\nContent-Length: %d\r\n\r\n", b""),
+        (b"POST /c-1 HTTP/1.1\r\nHost:x\r\nAUTHORIZATION:Bearer %s\r\nContent-Length: %d \r\n\r\n", b""),
+        (b"POST /c-1 HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\nContent-Length: 00%d\r\n\r\n", b""),
+        (b"POST /c-1 HTTP/1.0\r\nAuthorization: Bearer %s\r\nContent-Length: %d\r\n\r\n", b""),
+        (
+            b"POST /c-1 HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\nContent-Length: %d\r\n\r\n",
+            b"POST /c-2 HTTP/1.1\r\nHost: x\r\n\r\n",
+        ),
+        (
+            b"POST /c-1 HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\nContent-Length: %d\r\n\r\n",
+            b"\x00" * 2 * MAX_HEAD,
+        ),
+    ],
+    ids=["LF", "some LF", "folded", "case and spaces", "zeros", "HTTP/1.0", "pipelined", "followed by bytes"],
+)
+async def test_an_unusual_request_is_read_as_http_has_it_and_only_the_first(begins: bytes, ends: bytes) -> None:
+    async with listening() as space:
+        body = b'{"text": "hello"}'
+        answer = await space.raw(begins % (SECRET.encode(), len(body)) + body + ends)
+        assert answer is not None
+        assert (answer.status, await space.texts(), len(space.heard)) == (200, ["hello"], 1)
+
+
+async def test_a_request_is_read_in_whatever_pieces_it_comes() -> None:
+    async with listening() as space, asyncio.timeout(LIMIT_S):
+        body = b'{"text": "hello"}'
+        head = POST + f"Authorization: Bearer {SECRET}\r\nContent-Length: {len(body)}\r\n\r\n".encode()
+        reader, writer = await asyncio.open_connection(space.address.host, space.address.port)
+        for byte in head + body:
+            writer.write(bytes([byte]))
+            await writer.drain()
+            await asyncio.sleep(0)
+        assert (await reader.read()).startswith(b"HTTP/1.1 200 ")
+        writer.close()
+        await writer.wait_closed()
+
+
+async def test_the_largest_head_and_body_are_taken() -> None:
+    async with listening() as space:
+        body = b'{"text": "hello"}'.ljust(MAX_BODY)
+        head = POST + f"Authorization: Bearer {SECRET}\r\nContent-Length: {MAX_BODY}\r\nX: ".encode()
+        answer = await space.raw(head.ljust(MAX_HEAD - 4, b"x") + b"\r\n\r\n" + body)
+        assert answer is not None
+        assert answer.status == 200
+
+
+@pytest.mark.parametrize("half", [b"", b"POST /c HT", POST + b"Content-Length: 5\r\n\r\nab"])
 async def test_half_a_request_is_ended(half: bytes) -> None:
     async with listening(HttpLimits(request_s=0.05)) as space:
         answer = await space.raw(half)

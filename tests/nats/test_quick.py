@@ -11,9 +11,9 @@ from nats.aio.client import Client
 from nats.aio.msg import Msg
 
 from covey.adapters.nats.connecting import connected
-from covey.adapters.nats.quick import Answers, heard_at_once, is_nobody
+from covey.adapters.nats.quick import Answers, is_nobody
 from covey.adapters.nats.settings import nats_settings
-from covey.adapters.nats.steady import SteadyClient
+from covey.adapters.nats.steady import SteadyClient, heard_at_once
 from tests.nats.servers import NatsServer
 
 LIMIT_S = 20.0

@@ -12,6 +12,7 @@ from covey.adapters.nats.durability import Sync, survives, sync_of
 from covey.adapters.nats.link import Link
 from covey.adapters.nats.patient import patient_call
 from covey.adapters.nats.settings import NatsSettings
+from covey.adapters.nats.steady import server_info
 from covey.core.diagnoses import (
     SERVER_CLOCK_APART,
     SERVER_COPY_BEHIND,
@@ -79,7 +80,7 @@ class ServerCheckup:
                 if error.err_code != NO_SUCH_STREAM:
                     raise
         account = await account_of(client, self._settings)
-        servers = max(1, len(client._server_info.get("connect_urls") or ()))  # pyright: ignore[reportPrivateUsage] # nothing else tells it
+        servers = max(1, len(server_info(client).get("connect_urls") or ()))
         return _Seen(account, await ask(client, "INFO", None, limit_s), streams, servers)
 
 

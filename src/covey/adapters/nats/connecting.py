@@ -10,7 +10,7 @@ from nats.aio.client import Client
 
 from covey.adapters.nats.faults import explained, is_final, most_telling
 from covey.adapters.nats.settings import NatsSettings
-from covey.adapters.nats.steady import SteadyClient
+from covey.adapters.nats.steady import SteadyClient, server_info
 
 _FIRST_TRIES: Final = 1
 """How often each server is tried again before the first connection counts as failed."""
@@ -61,7 +61,7 @@ async def connected(
         """Return a secret as something that is given away over a secure connection only, where one was asked for."""
 
         def give() -> str:
-            if settings.wants_tls() and not client._server_info.get("tls_required"):  # pyright: ignore[reportPrivateUsage] # nothing else says it before the secret is sent
+            if settings.wants_tls() and not server_info(client).get("tls_required"):
                 raise nats.errors.SecureConnWantedError
             return text
 
@@ -95,7 +95,7 @@ async def connected(
     except BaseException:  # cancelled, because the program ends or the space is closed
         client.cut()
         raise
-    if settings.wants_tls() and not client._server_info.get("tls_required"):  # pyright: ignore[reportPrivateUsage] # see above
+    if settings.wants_tls() and not server_info(client).get("tls_required"):
         await left(client)
         raise explained(nats.errors.SecureConnWantedError(), settings)
     is_first = False

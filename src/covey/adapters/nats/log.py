@@ -16,7 +16,7 @@ from covey.adapters.nats.faults import explained
 from covey.adapters.nats.link import Link
 from covey.adapters.nats.marks import is_genuine
 from covey.adapters.nats.patience import CutOff, Exhausted, Patience
-from covey.adapters.nats.quick import heard_at_once
+from covey.adapters.nats.steady import heard_at_once
 from covey.adapters.nats.stream import LARGE, StreamState, author_of, log_config, records_after, stream_state
 from covey.adapters.nats.streams import ensure, space_configs
 from covey.core.errors import StoreCorrupt, Unavailable

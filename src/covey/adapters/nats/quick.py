@@ -5,7 +5,7 @@ for these steps of the loop as well.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from itertools import count
 from typing import Any, Final, cast
@@ -13,12 +13,9 @@ from typing import Any, Final, cast
 import nats.errors
 from nats.aio.client import Client
 from nats.aio.msg import Msg
-from nats.aio.subscription import Subscription
 
-from covey.adapters.nats.steady import SteadyClient
+from covey.adapters.nats.steady import SteadyClient, heard_at_once
 from covey.core.drive import finish
-
-Hear = Callable[[Msg], None]
 
 Then = Callable[[Msg | None], None]
 """Gets the answer, or None where none came in time. It must not block, nor raise."""
@@ -26,22 +23,6 @@ Then = Callable[[Msg | None], None]
 _NOBODY: Final = "503"
 _AT_ONCE: Final = 512 * 1024
 """The client holds back more than four times as much before it lets anybody wait."""
-
-
-async def heard_at_once(client: Client, subject: str, hear: Hear) -> Subscription:
-    """Listen to a subject: `hear` is called when a message is read. It must not block, nor raise."""
-    listen = cast(Callable[..., Awaitable[Subscription]], client.subscribe)  # pyright: ignore[reportUnknownMemberType] # a parameter has no type
-    return await listen(subject, future=_Ear(hear))
-
-
-class _Ear:
-    """What the client takes for a future that is given one message; this one is given all."""
-
-    def __init__(self, hear: Hear) -> None:
-        self.set_result = hear
-
-    def cancelled(self) -> bool:
-        return False
 
 
 class Answers:

@@ -1,17 +1,33 @@
-"""The client of NATS, steady: whatever happens while it reconnects, it goes on until it is connected again.
+"""The client of NATS, steady: it reconnects until it is connected again. All patches of nats-py are in this module.
 
-As it comes, it waits until a server has taken what was still to be sent, which a silent one never does; where a new
-connection fails right after its greeting, the tasks and the socket of that one are left behind, to read beside those of
-the next; and what it does not expect ends its reconnecting for good, as do most errors that a server tells.
+nats-py has no public way to do the following, so `SteadyClient` relies on private names of its version 2.16
+(`tests/nats/test_nats_py.py` has each of them, and fails if nats-py changes one):
+
+- `_attempt_reconnect`: an error that nats-py does not expect would end its reconnecting for good, and a silent server
+  would block it, because it waits until the old socket has sent all.
+- `_connect_to_server`: if a new connection fails right after its greeting, nats-py leaves its tasks and its socket
+  behind, which read beside those of the next one.
+- `_process_err`: nats-py closes for good on most errors that a server tells.
+- `_read_loop`: after an error that it does not expect, nats-py stays connected and reads no more.
+- `_parse_header_lines`: ours takes a quarter of the time.
+- `_transport`, `_io_writer`: a socket can only be closed in order, which waits for a silent server.
+- `_pending`, `_pending_data_size`: what was published is sent in the next turn of the loop, and a `flush` overtakes it.
+- `_server_info`: whether the server has TLS has to be known before a secret is sent.
+- `subscribe(future=…)` and `_process_msg`: see `heard_at_once`.
 """
 
 import asyncio
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import nats.errors
 from nats.aio.client import Client
+from nats.aio.msg import Msg
+from nats.aio.subscription import Subscription
 from nats.aio.transport import TcpTransport
+
+Hear = Callable[[Msg], None]
 
 _PAUSE_S: Final = 0.25
 _GO_ON: Final = ("permissions violation", "stale connection")
@@ -86,3 +102,28 @@ class SteadyClient(Client):
         if self.is_connected and self._reading_task is asyncio.current_task():
             # It gave up for a reason that it did not expect, and nobody reads any more.
             await self._process_op_err(nats.errors.StaleConnectionError())
+
+
+async def heard_at_once(client: Client, subject: str, hear: Hear) -> Subscription:
+    """Listen to a subject: `hear` is called when a message is read. It must not block, nor raise.
+
+    nats-py hands each message to a queue and a task, which cost more turns of the loop. It gives a message to a future
+    at once, and does not look at the type of that.
+    """
+    listen = cast(Callable[..., Awaitable[Subscription]], client.subscribe)  # pyright: ignore[reportUnknownMemberType] # a parameter has no type
+    return await listen(subject, future=_Ear(hear))
+
+
+def server_info(client: Client) -> Mapping[str, Any]:
+    """Return the greeting of the server: whether it has TLS, and the addresses of its cluster."""
+    return client._server_info  # pyright: ignore[reportPrivateUsage] # nothing else tells it before a secret is sent
+
+
+class _Ear:
+    """A future to nats-py, which gives it one message; this one is given all of a subscription."""
+
+    def __init__(self, hear: Hear) -> None:
+        self.set_result = hear
+
+    def cancelled(self) -> bool:
+        return False

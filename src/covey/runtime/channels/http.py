@@ -1,9 +1,14 @@
-"""HTTP as far as hearing people needs it: one small request a connection, read within limits."""
+"""HTTP requests of people: h11 parses them, one small request a connection, within limits.
+
+A body has a Content-Length; other transfer codings are refused. What follows the first request is not read.
+"""
 
 import asyncio
 from collections.abc import Mapping
 from http import HTTPStatus
 from typing import Final, NamedTuple
+
+import h11
 
 MAX_HEAD: Final = 16 * 1024
 MAX_BODY: Final = 256 * 1024
@@ -32,37 +37,51 @@ class Unreadable(Exception):
 
 
 async def read_request(reader: asyncio.StreamReader) -> Request | None:
-    """Return the request that comes in; None where none does. The reader's limit must be MAX_HEAD."""
-    try:
-        head = await reader.readuntil(b"\r\n\r\n")
-    except asyncio.LimitOverrunError:
-        raise Unreadable(HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE, "its head is too large") from None
-    except asyncio.IncompleteReadError as error:
-        if not error.partial:
-            return None
-        raise Unreadable(HTTPStatus.BAD_REQUEST, "it ends in its head") from None
-    first, *lines = head.decode("latin-1").split("\r\n")[:-2]
-    words = first.split(" ")
-    if len(words) != 3 or not words[2].startswith("HTTP/1.") or not words[1].startswith("/"):
+    """Return the next request; None if the connection ends before one begins."""
+    connection = h11.Connection(h11.SERVER, max_incomplete_event_size=MAX_HEAD)
+    head = await _next_event(connection, reader)
+    if not isinstance(head, h11.Request):
+        return None
+    if not head.http_version.startswith(b"1.") or not head.target.startswith(b"/"):
         raise Unreadable(HTTPStatus.BAD_REQUEST, "it is not HTTP/1.1")
     headers: dict[str, str] = {}
-    for line in lines:
-        name, colon, value = line.partition(":")
-        if not colon or not name or name != name.strip() or name.lower() in headers:
-            raise Unreadable(HTTPStatus.BAD_REQUEST, "a header is malformed, or there twice")
-        headers[name.lower()] = value.strip()
-    return Request(words[0], words[1], headers, await _read_body(reader, headers))
-
-
-async def _read_body(reader: asyncio.StreamReader, headers: Mapping[str, str]) -> bytes:
-    length = headers.get("content-length", "0")
+    for raw_name, value in head.headers:
+        name = raw_name.decode("ascii")
+        if name in headers:
+            raise Unreadable(HTTPStatus.BAD_REQUEST, f"it has the header {name} twice")
+        headers[name] = value.decode("latin-1")
     if "transfer-encoding" in headers:
-        raise Unreadable(HTTPStatus.LENGTH_REQUIRED, "say its length: Content-Length")
-    if not (length.isascii() and length.isdigit()):
-        raise Unreadable(HTTPStatus.BAD_REQUEST, "its Content-Length is no number")
-    if len(length) > 9 or int(length) > MAX_BODY:
+        raise _length_required()
+    if int(headers.get("content-length", "0")) > MAX_BODY:
         raise Unreadable(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"at most {MAX_BODY} bytes are taken")
+    body = bytearray()
+    while isinstance(part := await _next_event(connection, reader), h11.Data):
+        body += part.data
+    return Request(head.method.decode("ascii"), head.target.decode("ascii"), headers, bytes(body))
+
+
+async def _next_event(connection: h11.Connection, reader: asyncio.StreamReader) -> object:
+    """Return the next event of the connection, and read no more than MAX_HEAD + 1 bytes for it: h11 checks the size of
+    a head only while the head is incomplete."""
+    received = 0
     try:
-        return await reader.readexactly(int(length))
-    except asyncio.IncompleteReadError:
-        raise Unreadable(HTTPStatus.BAD_REQUEST, "it is shorter than it says") from None
+        while (event := connection.next_event()) is h11.NEED_DATA:
+            data = await reader.read(MAX_HEAD + 1 - received)
+            received += len(data)
+            connection.receive_data(data)
+    except h11.RemoteProtocolError as error:
+        raise _unreadable(error) from None
+    return event
+
+
+def _unreadable(error: h11.RemoteProtocolError) -> Unreadable:
+    if error.error_status_hint == HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE:
+        return Unreadable(HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE, "its head is too large")
+    if error.error_status_hint == HTTPStatus.NOT_IMPLEMENTED:  # a transfer coding other than chunked
+        return _length_required()
+    # After the colon, h11 repeats the client's bytes.
+    return Unreadable(HTTPStatus.BAD_REQUEST, f"it is not valid HTTP/1.1: {str(error).partition(':')[0]}")
+
+
+def _length_required() -> Unreadable:
+    return Unreadable(HTTPStatus.LENGTH_REQUIRED, "say its length: Content-Length")

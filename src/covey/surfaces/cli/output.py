@@ -88,7 +88,7 @@ class Output:
         """Return a page that covers the terminal of a person while a block runs."""
         from covey.surfaces.cli.canvas import Canvas  # late, as the screen is
 
-        return Canvas(self._screen, self._out, columns)
+        return Canvas(self._screen, columns)
 
     def footer(self):
         """Return lines at the foot of what a person sees, which change in place."""

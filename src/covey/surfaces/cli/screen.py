@@ -5,7 +5,8 @@ from collections.abc import Mapping, Sequence
 from typing import Final, TextIO
 
 from rich.cells import cell_len
-from rich.console import Console
+from rich.console import Console, ConsoleDimensions
+from rich.live import Live
 from rich.text import Text
 
 from covey.surfaces.cli.letters import clipped, one_line, printable
@@ -94,6 +95,10 @@ class Screen:
             self._console.print(line, soft_wrap=True, end="")
         return captured.get()
 
+    def live_page(self) -> "LivePage":
+        """Return a page that covers the terminal."""
+        return LivePage(self._console)
+
     def table(self, columns: Sequence[str], rows: Sequence[Sequence[str]], width: int) -> None:
         """Write rows under their columns. On a narrow screen columns are wrapped, what people copy goes below its row,
         or each row becomes a block of lines: the first of these that fits."""
@@ -142,6 +147,28 @@ class Screen:
             for name, cell in zip(names, row, strict=True):
                 if cell:
                     self.pieces([(f"{name}: ", "bold"), (cell, _style(name, cell))], "", "  ", width)
+
+
+class LivePage:
+    """A page on the alternate screen of a terminal, from `start` to `stop`. Each `show` is one write."""
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+        self._live = Live(
+            console=console, screen=True, auto_refresh=False, redirect_stdout=False, redirect_stderr=False
+        )
+
+    def start(self) -> None:
+        self._live.start()
+
+    def stop(self) -> None:
+        self._live.stop()
+
+    def show(self, lines: Sequence[Sequence[tuple[str, str]]], width: int) -> None:
+        """Show these lines, which are as many as the terminal has."""
+        self._console.size = ConsoleDimensions(width, len(lines))
+        shown = (Text.assemble(*((printable(text), style) for text, style in line)) for line in lines)
+        self._live.update(Text("\n", no_wrap=True, overflow="crop", end="").join(shown), refresh=True)
 
 
 def fitting(names: Sequence[str], rows: Sequence[Sequence[str]], room: int) -> Sequence[int] | None:
