@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
+from covey.core.wire import FIELDS
 from covey.surfaces.cli import exits
 from covey.surfaces.cli.catalogue import GROUPS, VERBS
 from covey.surfaces.cli.grammar import Argument, arguments_of
@@ -36,6 +37,19 @@ Codes of errors are stable; [the reference of errors](errors.md) lists them. A c
 has the code `usage`.
 """
 
+JSON: Final = """
+## A message in JSON
+
+Every verb that shows messages with `--json` shows them in the same form. All keys are always there; a field without a
+value is `null` or empty.
+
+| key | value |
+|---|---|
+| `from`, `from_session`, `grade` | the agent that sent it, its session, and how sure the space is of that |
+| `text` | the text of all parts |
+| {others} | as on the wire, and in [an export](export-format.md#records) |
+"""
+
 EXITS: Final[Mapping[int, str]] = {
     exits.DONE: "done",
     exits.REFUSED: "refused: a rule of the space says no, or nobody could get the message",
@@ -57,7 +71,8 @@ COMMON_HEAD: Final = "\n## What every verb takes\n\n"
 
 def page() -> str:
     """Return the page."""
-    lines = [HEAD, "\n## Exit codes\n\n| code | meaning |\n|---|---|\n"]
+    others = ", ".join(f"`{name}`" for name in FIELDS if name != "from")
+    lines = [HEAD, JSON.format(others=others), "\n## Exit codes\n\n| code | meaning |\n|---|---|\n"]
     lines += [f"| {code} | {meaning} |\n" for code, meaning in EXITS.items()]
     lines += [COMMON_HEAD, *_table([a for a in arguments_of(parser_of("version")) if a.is_common])]
     lines += ["\n## Topics\n\n| `covey help …` | about |\n|---|---|\n"]

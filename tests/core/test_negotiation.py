@@ -22,7 +22,7 @@ from covey.core.negotiation import (
     parse_rounds,
     read_negotiation,
 )
-from covey.core.parts import TextPart
+from covey.testing import a_message
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 A = Identity(AgentName("a"), SessionId("00000000-0000-4000-8000-00000000000a"))
@@ -33,15 +33,10 @@ BEGUN = Marks(pair_of(Together.TALK, A, B), B.agent, Step.ROUND)
 
 def message(number: int, sender: Identity, text: str, answers: int | None = None, **more: object) -> Message:
     kind = Kind.REQUEST if more.get("expects_reply") else Kind.RESPONSE
-    made = Message(
-        MessageId(f"m{number}"),
-        kind,
-        sender,
-        (Address(AddressKind.AGENT, A.agent if sender == B else B.agent),),
-        (TextPart(text),),
-        NOW + timedelta(seconds=number),
-        MessageId("m0"),
-        MessageId("m0"),
+    made = a_message(kind=kind, to=A.agent if sender == B else B.agent, text=text, thread=MessageId("m0"))._replace(
+        id=MessageId(f"m{number}"),
+        sender=sender,
+        created_at=NOW + timedelta(seconds=number),
         in_reply_to=None if answers is None else MessageId(f"m{answers}"),
     )
     return made._replace(**more)

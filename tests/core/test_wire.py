@@ -12,15 +12,11 @@ from covey.core.json import Json
 from covey.core.limits import MAX_ENVELOPE_BYTES
 from covey.core.message import Message
 from covey.core.parts import DataPart, TextPart
-from covey.core.wire import decode, encode
+from covey.core.wire import FIELDS, decode, encode
 from covey.testing import a_message, a_message_id
 from tests.core.strategies import json_values, messages, texts
 
-OURS = {
-    "v", "id", "kind", "from", "to", "parts", "created_at", "thread", "root", "expects_reply", "ttl", "trace",
-    "subject", "scope", "round", "cause", "in_reply_to", "correlation_id", "task", "callback", "deadline",
-    "expires_at", "traceparent", "metadata", "depth", "marks",
-}  # fmt: skip
+OURS = {"v", *FIELDS}
 
 WRONG: list[tuple[str, list[Json]]] = [
     ("v", [0, 2, "1", "x", [], {}]),

@@ -22,7 +22,7 @@ from covey.core.pause import Pause, write_pauses
 from covey.core.receipt import Receipt
 from covey.core.routing import Recipient, Refusal, RefusalCode
 from covey.ports.store import Store
-from covey.services import acceptance
+from covey.services import placement
 from covey.services.act import Act
 from covey.services.policies import PAUSED
 from covey.services.presence import end_session
@@ -41,13 +41,13 @@ def store(request: pytest.FixtureRequest, tmp_path: Path) -> Store:
 def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Return for which messages the rules are asked from now on."""
     found: list[str] = []
-    rules = acceptance.refusal
+    rules = placement.refusal
 
     def ask(message: Message, recipient: Recipient, *rest: Any, **named: Any) -> Refusal | None:
         found.append(message.id)
         return rules(message, recipient, *rest, **named)
 
-    monkeypatch.setattr(acceptance, "refusal", ask)
+    monkeypatch.setattr(placement, "refusal", ask)
     return found
 
 

@@ -102,6 +102,7 @@ def compose(
         traceparent=draft.traceparent or (parent.traceparent if parent else None),
         metadata=draft.metadata,
         depth=parent.depth + 1 if parent else 0,
+        marks=None,
     )
 
 
@@ -153,6 +154,8 @@ def _first(draft: Draft, sender: Identity, message_id: MessageId, now: datetime)
         expires_at,
         traceparent,
         metadata,
+        0,
+        None,
     )
 
 

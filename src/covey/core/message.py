@@ -54,6 +54,9 @@ class TaskRef(NamedTuple):
 
 
 class Message(NamedTuple):
+    """One envelope. No field has a default: when a field is added, the type checker finds every place that makes a
+    message."""
+
     id: MessageId
     kind: Kind
     sender: Identity
@@ -64,28 +67,28 @@ class Message(NamedTuple):
     """The message that began the dialogue; its own id where it is the first."""
     root: MessageId
     """The message at the top of the causal tree, over threads and relays."""
-    subject: Subject | None = None
-    scope: Scope | None = None
-    round: int | None = None
-    cause: MessageId | None = None
+    subject: Subject | None
+    scope: Scope | None
+    round: int | None
+    cause: MessageId | None
     """The message that led to this one: what it answers or relays."""
-    in_reply_to: MessageId | None = None
-    correlation_id: str | None = None
-    expects_reply: bool = False
-    hops_left: int = 0
-    trace: tuple[AgentName, ...] = ()
-    task: TaskRef | None = None
-    callback: Callback | None = None
-    deadline: datetime | None = None
+    in_reply_to: MessageId | None
+    correlation_id: str | None
+    expects_reply: bool
+    hops_left: int
+    trace: tuple[AgentName, ...]
+    task: TaskRef | None
+    callback: Callback | None
+    deadline: datetime | None
     """When a task or an answer is due."""
-    expires_at: datetime | None = None
+    expires_at: datetime | None
     """When it is no longer worth showing."""
-    traceparent: str | None = None
-    metadata: Mapping[str, Json] = {}
+    traceparent: str | None
+    metadata: Mapping[str, Json]
     """Plain data of the sender. It decides nothing here."""
-    depth: int = 0
+    depth: int
     """How many messages led to this one, one to the next, from the root on."""
-    marks: Marks | None = None
+    marks: Marks | None
     """The facts that the space decides about it."""
 
     @property

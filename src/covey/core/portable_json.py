@@ -35,7 +35,7 @@ from covey.core.task import Task
 from covey.core.ticket import Ticket
 from covey.core.times import format_instant
 from covey.core.token import Token
-from covey.core.wire import decode_object, encode, flag, natural, plain_text, read_json
+from covey.core.wire import decode_object, encode_object, flag, natural, plain_text
 
 _MICROSECOND: Final = timedelta(microseconds=1)
 _LEFT_OUT: Final = {"folder", "holder", "secret_hash"}
@@ -82,7 +82,7 @@ def encode_record(record: Record) -> JsonObject:
         case Blob(digest, content):
             return {"digest": digest, "content": b64encode(content).decode()}
         case FiledMessage(message, is_swept):
-            return {"message": cast(JsonObject, read_json(encode(message))), "is_swept": is_swept}
+            return {"message": encode_object(message), "is_swept": is_swept}
         case NumberedAgent(agent, numbered):
             return {**_fields(agent), "numbered": numbered}
         case _:

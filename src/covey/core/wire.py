@@ -1,11 +1,15 @@
-"""Messages as JSON: strict on our own fields, tolerant of foreign ones."""
+"""Messages as JSON: strict on our own fields, tolerant of foreign ones.
+
+This module is the one source of a message's JSON shape: `_text` writes every field and `decode_object` reads every
+field. The store's document is the text; exports and the CLI's `--json` are made from `encode_object`.
+"""
 
 import json
 from collections.abc import Callable, Mapping, Sequence
 from enum import StrEnum
 from functools import lru_cache
 from math import isfinite
-from typing import TypeVar, cast
+from typing import Final, TypeVar, cast
 
 from covey.core.address import Address, parse_address
 from covey.core.compact import quote, to_json
@@ -24,6 +28,11 @@ T = TypeVar("T")
 E = TypeVar("E", bound=StrEnum)
 
 WIRE_VERSION = 1
+
+_NAMES: Final = {"sender": "from", "hops_left": "ttl"}
+
+FIELDS: Final = tuple(_NAMES.get(name, name) for name in Message._fields)
+"""The names of a message's fields in JSON, in the order of the record. A message on the wire also has "v"."""
 
 
 def _finite(text: str) -> float:
@@ -49,6 +58,11 @@ def encode(message: Message) -> str:
     if size > MAX_ENVELOPE_BYTES:
         raise MessageTooLarge(size, MAX_ENVELOPE_BYTES)
     return text
+
+
+def encode_object(message: Message) -> dict[str, Json]:
+    """Return the message as JSON data: the same fields that `encode` writes."""
+    return cast(dict[str, Json], json.loads(_text(message)))
 
 
 def _text(message: Message) -> str:

@@ -24,7 +24,11 @@ class Journal(Protocol):
     async def append(self, event: Event, details: str | None = None) -> None:
         """Add the event; the store gives it the next position. Positions follow the order of the commits, so that a
         reader at position p has seen everything that was committed up to p. `details` are those of the event as JSON on
-        one line, where the caller has them so."""
+        one line, if the caller has them in that form.
+
+        Every send appends one event of a fixed form, whose JSON its caller puts together in a third of the time that a
+        general encoder takes. A store that keeps text takes `details`, and any other store takes `event.details`: both
+        say the same."""
         ...
 
     async def read(self, after: int, limit: int, wanted: EventFilter | None = None) -> Sequence[Event]:

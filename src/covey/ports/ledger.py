@@ -28,7 +28,11 @@ class Messages(Protocol):
 
     async def add(self, message: Message, document: str, *, is_swept: bool = False) -> None:
         """File the message; `document` is its wire form. The id must be new: `get` it first. One that comes
-        from another space may have been swept there."""
+        from another space may have been swept there.
+
+        A caller has the document at hand, because it must encode a message to know that it is valid and not too large.
+        Encoding is a good part of the cost of a send, so a store that keeps documents must not do it again. `document`
+        is always `encode(message)`; a store may ignore it."""
         ...
 
     async def get(self, message_id: MessageId) -> Message | None:

@@ -50,9 +50,12 @@ class Transaction(Protocol):
 
     @property
     def moment(self) -> int:
-        """Which moment that is. No other one of the store's has this number, but operations that become durable
-        together may see the same, until one of them changes an agent, a session or a setting: then it is another. It is
-        for what is to be found out once and then to stay so."""
+        """The number of that moment. No other moment of the store has it. Operations that become durable together may
+        see the same number, until one of them changes an agent, a session or a setting: then the number is another.
+
+        It is the key for caches of facts about agents, sessions and settings, such as the route of a message. Only the
+        store knows when such a record has changed, also by another process; without the number every send would look
+        for its recipient and that recipient's sessions again."""
         ...
 
     @property
@@ -128,8 +131,9 @@ class Store(Protocol):
         One that may touch many records says `is_long`, so that an engine can keep it away from the event loop.
 
         One that `is_light` need not wait for the disk: it is there for everyone when this returns and outlives every
-        process, but a power cut may lose it, with all that came after it and was light too. It is for what would be
-        done again then, or means nothing any more.
+        process, but a power cut may lose it, with all that came after it and was light too. It is for changes that
+        would be made again then, or mean nothing any more, such as the end of a wait. Only the caller knows that a
+        change may be lost, so it is an argument here and no setting of an engine. An engine may ignore it.
         """
         ...
 

@@ -1,36 +1,33 @@
-"""Acceptance: whom a message reaches, what gives way to it, and which debts it opens or answers; one transaction."""
+"""Acceptance: a message becomes part of the ledger, in one transaction.
+
+`Acceptance.accept` is the pipeline. First the facts are found out and checked, then the copies are placed and filed,
+then the consequences follow: debts, tasks, waits, posts and reports. The placing itself is in `placement`.
+"""
 
 from collections.abc import Sequence
-from datetime import datetime
 
-from covey.core.address import Address, AddressKind
-from covey.core.capacity import PEERS_CAPACITY, Capacity
-from covey.core.debt import new_ticket
-from covey.core.delivery import Delivery, DeliveryState, Move
+from covey.core.delivery import Delivery
 from covey.core.errors import CoveyError
-from covey.core.ids import InboxId, delivery_id, parked_inbox, session_inbox
-from covey.core.limits import FLOW_SAMPLE, UNREGISTERED_WAIT
+from covey.core.limits import FLOW_SAMPLE
 from covey.core.message import Kind, Message
 from covey.core.names import AgentName
 from covey.core.receipt import Receipt
-from covey.core.routing import Recipient, Refusal, RefusalCode, places, refusal, supersedes
+from covey.core.routing import Recipient
 from covey.core.ticket import Ticket
 from covey.core.wire import encode
 from covey.ports.clock import Ids
 from covey.ports.presence import Liveness
-from covey.services.act import Act, shift
-from covey.services.answers import apply_answer, apply_question_back, debts_of, is_due, pays, settle_answered
+from covey.services.act import Act
+from covey.services.answers import apply_answer, apply_question_back, debts_of, pays, settle_answered
 from covey.services.decisions import check_decision
 from covey.services.filing import file
 from covey.services.notices import report_unauthorized
-from covey.services.policies import PAUSED, STOPPED, SUBJECTS_ARE_CATEGORIES, TELL_UNAUTHORIZED, is_on
-from covey.services.presence import is_live
-from covey.services.recipients import SendPolicy, Unregistered, introduce, recipients
-from covey.services.room import make_room
-from covey.services.routes import Alike, Route, Routes
+from covey.services.placement import Facts, Incoming, Placement, place_along, place_by_rules, route_of
+from covey.services.policies import PAUSED, STOPPED, TELL_UNAUTHORIZED, is_on
+from covey.services.recipients import SendPolicy, introduce, recipients
+from covey.services.routes import Routes, alike
 from covey.services.steady import SteadyLook
-from covey.services.task_opening import open_task, task_refusal
-from covey.services.updates import Desk
+from covey.services.task_opening import open_task
 
 
 class Acceptance:
@@ -51,185 +48,144 @@ class Acceptance:
         evicted: list[Delivery],
     ) -> Receipt | CoveyError:
         """File `message` for everyone it is for. A recipient that can't have it is a line of the receipt, not an
-        error. What gave way to it is added to `evicted`. One that is part of a storm is not filed: the error that says
-        so is returned, because what was written down of it stands."""
+        error. Deliveries that made room for it are added to `evicted`. A message that is part of a storm is not filed:
+        the error is returned and not raised, because the record of the storm must be committed."""
         moment = act.tx.moment
-        known = self._routes.find(message, policy, moment) if answered is None else None
-        if known is not None and (route := known[1]) is not None:
-            receipt = await _along(act, message, document, route)
-            if receipt is not None:
-                if receipt.deliveries[0].number % FLOW_SAMPLE == 0:
-                    await self._sample(act, message, receipt, is_due=False)
-                return receipt
-        liveness = self._look.at(moment)
-        # A sender that nobody knew becomes known, so that it can be answered.
-        sender = await act.tx.agents.get(message.sender.agent) or await introduce(act, message.sender.agent)
-        is_person = message.sender.is_operator or sender.card.channel
-        if not is_person and not policy.finishes and await act.tx.settings.get(PAUSED):
-            from covey.services.pauses import check_not_paused  # here because seldom anything is
+        incoming = Incoming(act, message, policy, answered, evicted, self._ids, self._look.at(moment))
+        like = alike(message, policy, answered)
+        route = None if like is None else self._routes.find(like, moment)
+        placement = None if route is None else await place_along(incoming, route)
+        if placement is not None:
+            receipt = await file(act, message, document, placement.deliveries, placement.tickets)
+            await _sample(incoming, receipt, is_due=False)
+            return receipt
+        facts = await _examine(incoming)
+        stopped = await _weigh(incoming, facts)
+        if stopped is not None:
+            return stopped
+        placement = await place_by_rules(incoming, facts)
+        receipt = await file(act, message, document, placement.deliveries, placement.tickets)
+        if not facts.is_person:
+            await _sample(incoming, receipt, is_due=facts.is_return)
+        route = route_of(facts, placement)
+        if like is not None and route is not None:
+            self._routes.keep(like, route, act.tx.moment)
+        await self._follow_up(incoming, facts, placement, receipt)
+        return receipt
 
-            await check_not_paused(act.tx, sender.name)
-        if answered is not None:
-            await check_decision(act, message, answered)
-        debts = await debts_of(act, message) if answered is not None and answered.expects_reply else ()
-        is_reply = answered is not None and message.trace == answered.trace
-        deliveries: list[Delivery] = []
-        tickets: list[Ticket] = []
-        unauthorized: list[AgentName] = []
-        channels: list[AgentName] = []
-        found = await recipients(act, message.to, message.sender, policy, liveness)
-        agents = [recipient for recipient in found if isinstance(recipient, Recipient)]
-        if is_person:
-            from covey.services.flows import look_after  # here because people write seldom
-
-            await look_after(act, agents)
-        is_return = _is_return(message, answered, debts, agents)
-        if not is_person and not is_return and not policy.finishes and await act.tx.settings.get(STOPPED):
-            from covey.services.flows import check_not_stopped  # here because seldom anything is
-
-            await check_not_stopped(act, message, agents)
-        if message.root != message.id:  # a message that begins something is weighed with what it leads to
-            from covey.services.weighing import Weighed, weigh
-
-            weighed = Weighed(message, is_person, agents, debts, policy.spawns)
-            stopped = await weigh(act, weighed, Desk(self._ids, liveness))
-            if stopped is not None:
-                return stopped
-        for recipient in found:
-            n = len(deliveries) + 1
-            if isinstance(recipient, Unregistered):
-                desk = Desk(self._ids, liveness)
-                await make_room(act, session_inbox(recipient.session_id), PEERS_CAPACITY, desk, evicted)
-                deliveries.append(_early(message, n, recipient, act.now))
-                continue
-            due = answered is not None and await is_due(act, message, recipient.agent, debts, answered)
-            refused = refusal(message, recipient, sender.card, due, is_reply=is_reply)
-            if refused is None and message.kind is Kind.TASK:
-                refused = await task_refusal(act, recipient)
-            lines = (
-                [_line(message, n, recipient.agent, parked_inbox(recipient.agent), act.now, refused)]
-                if refused
-                else await self._deliveries(act, message, recipient, policy, answered, due, n, liveness, evicted)
-            )
-            deliveries.extend(lines)
-            if recipient.card.channel:
-                channels.append(recipient.agent)
-            if refused is not None and refused.code is RefusalCode.NOT_ALLOWED:
-                unauthorized.append(recipient.agent)
-            if message.expects_reply:
-                tickets.append(new_ticket(message, recipient.agent, [line.state for line in lines], act.now))
-        receipt = await file(act, message, document, deliveries, tickets)
-        if not is_person and any(copy.number % FLOW_SAMPLE == 0 for copy in receipt.deliveries):
-            await self._sample(act, message, receipt, is_due=is_return)
-        if known is not None and not is_person:  # what a person says is looked at each time
-            self._keep_route(act, known[0], found, deliveries)
-        if channels:
-            from covey.services.posting import post_all  # here because most mail is not for people
-
-            await post_all(act, message, answered, [copy for copy in deliveries if copy.agent in channels])
+    async def _follow_up(self, incoming: Incoming, facts: Facts, placement: Placement, receipt: Receipt) -> None:
+        """Do what a message leads to once it is filed."""
+        act, message, answered = incoming.act, incoming.message, incoming.answered
+        if placement.channels:
+            await _post(incoming, placement)
         if message.kind is Kind.TASK:
             await open_task(act, message, receipt.deliveries[0])
-        if debts and evicted:  # to make room for it a request may have been pushed out of an inbox
-            debts = await debts_of(act, message)
-        if answered is not None and _answers(message, answered, deliveries):
-            if not await apply_answer(act, message, debts, closes=policy.closes):
-                await settle_answered(act, message, answered)
-        elif tickets and debts:
-            await apply_question_back(act, debts, tickets)
+        await _settle_debts(incoming, facts, placement)
         if answered is not None and (answered.marks is not None or message.marks is not None):
             from covey.services.negotiation_end import conclude  # here because most messages are part of none
 
-            await conclude(act, message, answered, self._ids, self._follow)
-        if policy.takes > 0 or (policy.waits is not None and policy.waits > 0):
-            from covey.services.waits import begin_wait  # here because most messages are not waited for
+            await conclude(act, message, answered, self._ids, self._accept_end)
+        await _begin_wait(incoming, placement.tickets)
+        if placement.unauthorized and await is_on(act.tx, TELL_UNAUTHORIZED):
+            for agent in placement.unauthorized:
+                await report_unauthorized(act, message, agent, self._ids, incoming.liveness)
 
-            await begin_wait(act, message, tickets, policy, liveness)
-        if unauthorized and await is_on(act.tx, TELL_UNAUTHORIZED):
-            for agent in unauthorized:
-                await report_unauthorized(act, message, agent, self._ids, liveness)
-        return receipt
-
-    def _keep_route(
-        self, act: Act, like: Alike, found: Sequence[Recipient | Unregistered], deliveries: Sequence[Delivery]
-    ) -> None:
-        """Keep in mind where the message went, if it got there, and nothing but the rules had a say in that."""
-        recipient = found[0] if len(found) == 1 else None
-        if not isinstance(recipient, Recipient) or recipient.card.channel or recipient.card.wire_name is not None:
-            return
-        if all(line.state is DeliveryState.QUEUED for line in deliveries):
-            places = [(line.inbox, _capacity(recipient, line.inbox)) for line in deliveries]
-            self._routes.keep(like, Route(recipient.agent, places), act.tx.moment)
-
-    async def _sample(self, act: Act, message: Message, receipt: Receipt, *, is_due: bool) -> None:
-        """Count who writes to whom, by a message that was filed just now."""
-        from covey.services.flows import count_samples, samples_of  # here because most messages are not sampled
-
-        desk = Desk(self._ids, self._look.at(act.tx.moment))
-        await count_samples(act, message, samples_of(receipt.deliveries), desk, is_due=is_due)
-
-    async def _follow(self, act: Act, message: Message, answered: Message) -> Receipt | CoveyError:
-        """Accept what another message leads to by itself."""
+    async def _accept_end(self, act: Act, message: Message, answered: Message) -> Receipt | CoveyError:
+        """Accept the message that ends a negotiation."""
         return await self.accept(act, message, encode(message), SendPolicy(finishes=True), answered, [])
 
-    async def _deliveries(
-        self,
-        act: Act,
-        message: Message,
-        recipient: Recipient,
-        policy: SendPolicy,
-        answered: Message | None,
-        due: bool,
-        n: int,
-        liveness: Liveness,
-        evicted: list[Delivery],
-    ) -> list[Delivery]:
-        asker = answered.sender.session if answered is not None else None
-        if answered is not None and asker is not None:
-            recipient = await _back_to_child(act, message, recipient, answered, liveness)
-        inboxes = places(message, recipient, policy.when_offline, asker)
-        if isinstance(inboxes, Refusal):
-            return [_line(message, n, recipient.agent, parked_inbox(recipient.agent), act.now, inboxes)]
-        number = await act.tx.agents.next_number(recipient.agent)
-        lines: list[Delivery] = []
-        for offset, inbox in enumerate(inboxes):
-            # What takes the place of an older state needs no room of its own. People are told each in its conversation.
-            replaces = not recipient.card.channel and await _replaces(act, message, policy)
-            has_room = due or (replaces and await _supersede(act, message, inbox))
-            refused = None
-            if not has_room:
-                capacity = _capacity(recipient, inbox)
-                if await act.tx.inboxes.queued(inbox) >= capacity.limit:
-                    refused = await make_room(act, inbox, capacity, Desk(self._ids, liveness), evicted)
-            line = _line(message, n + offset, recipient.agent, inbox, act.now, refused, number)
-            lines.append(line if recipient.card.wire_name is None else _briefly(line, act.now))
-        return lines
+
+async def _examine(incoming: Incoming) -> Facts:
+    """Find out about a message all that the rules go by. A sender that is paused or stopped is an error, and so is a
+    recipient that nobody knows."""
+    act, message, answered = incoming.act, incoming.message, incoming.answered
+    # A sender that nobody knew becomes known, so that it can be answered.
+    sender = await act.tx.agents.get(message.sender.agent) or await introduce(act, message.sender.agent)
+    is_person = message.sender.is_operator or sender.card.channel
+    if not is_person:
+        await _check_not_paused(incoming, sender.name)
+    if answered is not None:
+        await check_decision(act, message, answered)
+    debts = await debts_of(act, message) if answered is not None and answered.expects_reply else ()
+    found = await recipients(act, message.to, message.sender, incoming.policy, incoming.liveness)
+    agents = [recipient for recipient in found if isinstance(recipient, Recipient)]
+    if is_person:
+        from covey.services.flows import look_after  # here because people write seldom
+
+        await look_after(act, agents)
+    is_return = _is_return(message, answered, debts, agents)
+    if not is_person and not is_return:
+        await _check_not_stopped(incoming, agents)
+    return Facts(sender.card, is_person, debts, found, agents, is_return)
 
 
-async def _back_to_child(
-    act: Act, message: Message, recipient: Recipient, answered: Message, liveness: Liveness
-) -> Recipient:
-    """Return the recipient of a reply: the child that wrote what is answered, where its agent was addressed by name.
-    The name alone means the agent's main sessions."""
-    back = Address(AddressKind.AGENT, answered.sender.agent)
-    if recipient.agent != answered.sender.agent or back not in message.to or message.kind is Kind.TASK:
-        return recipient
-    asker = await act.tx.sessions.get(answered.sender.session) if answered.sender.session else None
-    if asker is None or asker.key.is_main or not is_live(asker, liveness, act.now):
-        return recipient
-    return recipient._replace(sessions=(asker,))
+async def _check_not_paused(incoming: Incoming, sender: AgentName) -> None:
+    """Raise an error if the sender is paused, unless the message brings to an end what it has in hand."""
+    if not incoming.policy.finishes and await incoming.act.tx.settings.get(PAUSED):
+        from covey.services.pauses import check_not_paused  # here because seldom anything is
+
+        await check_not_paused(incoming.act.tx, sender)
 
 
-async def _along(act: Act, message: Message, document: str, route: Route) -> Receipt | None:
-    """File a message where one like it went; None where something has to give way for it."""
-    agent, places = route
-    queued = act.tx.inboxes.queued
-    for inbox, capacity in places:
-        if await queued(inbox) >= capacity.limit:
-            return None
-    number = await act.tx.agents.next_number(agent)
-    lines = [_line(message, n, agent, inbox, act.now, None, number) for n, (inbox, _) in enumerate(places, 1)]
-    owed = [new_ticket(message, agent, [line.state for line in lines], act.now)] if message.expects_reply else ()
-    return await file(act, message, document, lines, owed)
+async def _check_not_stopped(incoming: Incoming, agents: Sequence[Recipient]) -> None:
+    """Raise an error if the exchange with one of the recipients is stopped, with the same exception."""
+    if not incoming.policy.finishes and await incoming.act.tx.settings.get(STOPPED):
+        from covey.services.flows import check_not_stopped  # here because seldom anything is
+
+        await check_not_stopped(incoming.act, incoming.message, agents)
+
+
+async def _weigh(incoming: Incoming, facts: Facts) -> CoveyError | None:
+    """Count a message in its causal tree; return the error if the tree is a storm. A message that begins a tree is
+    counted with the first message that it leads to."""
+    message = incoming.message
+    if message.root == message.id:
+        return None
+    from covey.services.weighing import Weighed, weigh  # here because most messages begin something
+
+    weighed = Weighed(message, facts.is_person, facts.agents, facts.debts, incoming.policy.spawns)
+    return await weigh(incoming.act, weighed, incoming.desk)
+
+
+async def _sample(incoming: Incoming, receipt: Receipt, *, is_due: bool) -> None:
+    """Count who writes to whom, by a sample of the messages that are filed."""
+    for copy in receipt.deliveries:
+        if copy.number % FLOW_SAMPLE == 0:
+            break
+    else:
+        return
+    from covey.services.flows import count_samples, samples_of  # here because most messages are not sampled
+
+    await count_samples(incoming.act, incoming.message, samples_of(receipt.deliveries), incoming.desk, is_due=is_due)
+
+
+async def _post(incoming: Incoming, placement: Placement) -> None:
+    """Write the posts for the people that the message is for."""
+    from covey.services.posting import post_all  # here because most mail is not for people
+
+    copies = [copy for copy in placement.deliveries if copy.agent in placement.channels]
+    await post_all(incoming.act, incoming.message, incoming.answered, copies)
+
+
+async def _settle_debts(incoming: Incoming, facts: Facts, placement: Placement) -> None:
+    """Let a response answer the debts that it is for, and a question back postpone them."""
+    act, message, answered, debts = incoming.act, incoming.message, incoming.answered, facts.debts
+    if debts and incoming.evicted:  # to make room for it a request may have been pushed out of an inbox
+        debts = await debts_of(act, message)
+    if answered is not None and _answers(message, answered, placement.deliveries):
+        if not await apply_answer(act, message, debts, closes=incoming.policy.closes):
+            await settle_answered(act, message, answered)
+    elif placement.tickets and debts:
+        await apply_question_back(act, debts, placement.tickets)
+
+
+async def _begin_wait(incoming: Incoming, tickets: Sequence[Ticket]) -> None:
+    """Write down that the sender waits for what comes of the message, if it does."""
+    policy = incoming.policy
+    if policy.takes > 0 or (policy.waits is not None and policy.waits > 0):
+        from covey.services.waits import begin_wait  # here because most messages are not waited for
+
+        await begin_wait(incoming.act, incoming.message, tickets, policy, incoming.liveness)
 
 
 def _is_return(
@@ -248,74 +204,3 @@ def _is_return(
 def _answers(message: Message, answered: Message, deliveries: Sequence[Delivery]) -> bool:
     """Tell whether a response goes to whoever asked. One to others only is threaded, and nothing is answered."""
     return message.kind is Kind.RESPONSE and any(line.agent == answered.sender.agent for line in deliveries)
-
-
-async def _replaces(act: Act, message: Message, policy: SendPolicy) -> bool:
-    """Tell whether a message takes the place of older ones like it."""
-    if not supersedes(message):
-        return False
-    return policy.supersedes or not await is_on(act.tx, SUBJECTS_ARE_CATEGORIES)
-
-
-async def _supersede(act: Act, message: Message, inbox: InboxId) -> bool:
-    """Let the message replace the older states of its subject; tell whether there were any."""
-    if message.scope is None or message.subject is None:
-        return False
-    older = await act.tx.inboxes.alike(inbox, message.sender.agent, message.scope, message.subject)
-    for old in older:
-        await shift(act, old, Move.SUPERSEDE, f"superseded by {message.id}")
-    return bool(older)
-
-
-def _capacity(recipient: Recipient, inbox: InboxId) -> Capacity:
-    for session in recipient.sessions:
-        if session.inbox == inbox:
-            return session.capacity
-    return recipient.card.capacity
-
-
-def _line(
-    message: Message,
-    n: int,
-    agent: AgentName | None,
-    inbox: InboxId,
-    now: datetime,
-    refused: Refusal | None,
-    number: int = 0,
-) -> Delivery:
-    """Return one delivery as it begins: queued, refused, or undeliverable."""
-    state = DeliveryState.QUEUED
-    if refused is not None:
-        is_offline = refused.code is RefusalCode.NO_LIVE_SESSION
-        state = DeliveryState.UNDELIVERABLE if is_offline else DeliveryState.REFUSED
-    return Delivery(  # by position: every copy of every message comes by here
-        delivery_id(message.id, n),
-        message.id,
-        inbox,
-        agent,
-        state,
-        message.kind,
-        message.sender.agent,
-        message.expects_reply,
-        now,
-        0,
-        number,
-        message.scope,
-        message.subject,
-        message.expires_at,
-        None,
-        None,
-        None,
-        str(refused) if refused is not None else None,
-    )
-
-
-def _early(message: Message, n: int, recipient: Unregistered, now: datetime) -> Delivery:
-    """Return the delivery for a session id that nobody has registered: it waits for a while."""
-    return _briefly(_line(message, n, None, session_inbox(recipient.session_id), now, None), now)
-
-
-def _briefly(line: Delivery, now: datetime) -> Delivery:
-    """Return a delivery that waits only as long as mail for the peers' wire does."""
-    until = now + UNREGISTERED_WAIT
-    return line._replace(expires_at=min(until, line.expires_at) if line.expires_at else until)

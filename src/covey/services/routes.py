@@ -20,6 +20,23 @@ Alike = tuple[Identity, Address, Kind, Sequence[AgentName], SendPolicy]
 """What messages have in common that the rules say the same of."""
 
 
+def alike(message: Message, policy: SendPolicy, answered: Message | None) -> Alike | None:
+    """Return the facts that the rules go by for a message that begins something, has one address, takes the place of no
+    other, and is neither claimed nor waited for. None for any other message, because the rules go by more facts."""
+    to, kind = message.to, message.kind
+    if (
+        answered is not None
+        or message.root != message.id
+        or len(to) != 1
+        or kind is Kind.TASK
+        or policy.waits
+        or policy.takes
+        or supersedes(message)
+    ):
+        return None
+    return message.sender, to[0], kind, message.trace, policy
+
+
 class Route(NamedTuple):
     agent: AgentName
     places: Sequence[tuple[InboxId, Capacity]]
@@ -32,25 +49,12 @@ class Routes:
         self._moment: int | None = None
         self._known: dict[Alike, Route] = {}
 
-    def find(self, message: Message, policy: SendPolicy, moment: int) -> tuple[Alike, Route | None] | None:
-        """Return what the rules go by, and where one like it went. None where they go by more than that: a message is
-        alike that begins something, has one address, takes the place of no other, and is neither claimed nor waited
-        for."""
-        to, kind = message.to, message.kind
-        if (
-            message.root != message.id
-            or len(to) != 1
-            or kind is Kind.TASK
-            or policy.waits
-            or policy.takes
-            or supersedes(message)
-        ):
-            return None
+    def find(self, like: Alike, moment: int) -> Route | None:
+        """Return the route of the messages that are alike, if one of them was placed at this moment."""
         if moment != self._moment:
             self._moment = moment
             self._known = {}
-        like = (message.sender, to[0], kind, message.trace, policy)
-        return like, self._known.get(like)
+        return self._known.get(like)
 
     def keep(self, like: Alike, route: Route, moment: int) -> None:
         """Keep in mind where a message went, if that is still the same moment."""

@@ -63,8 +63,12 @@ async def file_update(
         about.trace,
         task,
         about.callback if task else None,
-        traceparent=about.traceparent if task else None,
-        depth=about.depth + 1,
+        None,
+        None,
+        about.traceparent if task else None,
+        {},
+        about.depth + 1,
+        None,
     )
     delivery = Delivery(
         delivery_id(update.id, 1),

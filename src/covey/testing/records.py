@@ -119,9 +119,21 @@ def a_message(
         root=thread or message_id,
         subject=None if subject is None else Subject(subject),
         scope=None if scope is None else Scope(scope),
+        round=None,
+        cause=None,
+        in_reply_to=None,
+        correlation_id=None,
         expects_reply=kind is Kind.REQUEST,
         hops_left=2,
         trace=(AgentName(sender),),
+        task=None,
+        callback=None,
+        deadline=None,
+        expires_at=None,
+        traceparent=None,
+        metadata={},
+        depth=0,
+        marks=None,
     )
 
 

@@ -1,36 +1,32 @@
 """Messages and deliveries as programs get them with --json: one shape for each, everywhere."""
 
+from collections.abc import Mapping
+from typing import Final
+
 from covey.core.delivery import Delivery
 from covey.core.json import Json
-from covey.core.marks import encode_marks
 from covey.core.message import Message
 from covey.core.times import format_instant
-from covey.core.wire import encode_part
+from covey.core.wire import FIELDS, encode_object
+
+_ABSENT: Final[Mapping[str, Json]] = {**dict.fromkeys(FIELDS), "metadata": {}, "depth": 0, "marks": {}}
+"""The values of the fields that the wire form leaves out."""
 
 
 def message_document(message: Message) -> dict[str, Json]:
-    """Return a message: the fields of its wire form, flat, with its text."""
-    callback = message.callback
+    """Return a message: all fields of its wire form but the version, with the sender's fields beside the others and the
+    text of all parts. Every key is always there."""
+    sender, wire = message.sender, encode_object(message)
+    del wire["v"]
     return {
-        "id": message.id,
-        "kind": str(message.kind),
-        "from": message.sender.agent,
-        "from_session": message.sender.session,
-        "grade": str(message.sender.grade),
-        "to": [address.value for address in message.to],
-        "subject": message.subject,
-        "scope": message.scope,
-        "round": message.round,
-        "text": message.text,
-        "parts": [encode_part(part) for part in message.parts],
-        "expects_reply": message.expects_reply,
-        "in_reply_to": message.in_reply_to,
+        **_ABSENT,
         "thread": message.thread,
-        "created_at": format_instant(message.created_at),
-        "expires_at": format_instant(message.expires_at) if message.expires_at else None,
-        "callback": {"channel": callback.channel, "session_id": callback.session_id} if callback else None,
-        "metadata": message.metadata,
-        "marks": {} if message.marks is None else encode_marks(message.marks),
+        "root": message.root,
+        **wire,
+        "from": sender.agent,
+        "from_session": sender.session,
+        "grade": str(sender.grade),
+        "text": message.text,
     }
 
 
@@ -49,6 +45,7 @@ def delivery_document(delivery: Delivery) -> dict[str, Json]:
         "length": delivery.seen.length if delivery.seen else None,
         "reason": delivery.reason,
         "offer": delivery.offer,
+        "lease_until": format_instant(delivery.lease_until) if delivery.lease_until else None,
         "archived_at": format_instant(delivery.archived_at) if delivery.archived_at else None,
         "updated_at": format_instant(delivery.updated_at),
     }

@@ -10,7 +10,9 @@ def ticket_document(ticket: Ticket) -> dict[str, Json]:
     return {
         "ticket": ticket.id,
         "message": ticket.message_id,
+        "thread": ticket.thread,
         "asker": ticket.asker,
+        "asker_session": ticket.asker_session,
         "debtor": ticket.debtor,
         "state": str(ticket.state),
         "scope": ticket.scope,
@@ -20,4 +22,6 @@ def ticket_document(ticket: Ticket) -> dict[str, Json]:
         "awaits": ticket.awaits,
         "opened_at": format_instant(ticket.opened_at),
         "due_at": format_instant(ticket.due_at) if ticket.due_at else None,
+        "closed_at": format_instant(ticket.closed_at) if ticket.closed_at else None,
+        "close_reason": str(ticket.close_reason) if ticket.close_reason else None,
     }

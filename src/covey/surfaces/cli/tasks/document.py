@@ -21,6 +21,7 @@ def task_document(view: TaskView, number: int | None = None) -> dict[str, Json]:
         "state": str(task.state),
         "reason": task.reason,
         "delegator": task.delegator,
+        "delegator_session": task.delegator_session,
         "agent": task.agent,
         "scope": task.scope,
         "subject": message.subject,
