@@ -1,4 +1,4 @@
-"""Consistency of tasks and posts: what must hold of their records themselves, whatever the journal says."""
+"""Consistency of tasks and posts: rules that their records must satisfy, whatever the journal says."""
 
 from collections.abc import Iterator, Sequence
 
@@ -30,7 +30,7 @@ def task_faults(task: Task, message: Message, copies: Sequence[Delivery]) -> Ite
 
 
 def update_faults(task: Task, what: str, update: Message | None) -> Iterator[Disagreement]:
-    """Check the update that told how a task fares, or how it ended."""
+    """Check the update that reported the progress or the end of a task."""
     if update is None:
         yield Disagreement(what, task.id, "a message", "none")
         return

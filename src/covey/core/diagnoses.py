@@ -1,4 +1,4 @@
-"""Diagnoses: everything that a doctor knows to be wrong with a space, area by area."""
+"""Diagnoses: every fault of a space that doctor can find, area by area."""
 
 from typing import Final
 

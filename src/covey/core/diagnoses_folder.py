@@ -1,4 +1,4 @@
-"""Diagnoses of a folder that foreign programs share: what they put there that can't be used, and what they left."""
+"""Diagnoses of a folder that foreign programs share: unusable files, damaged state and leftovers."""
 
 from typing import Final
 
