@@ -22,17 +22,17 @@ class Kind(StrEnum):
     """Answers the request that in_reply_to names; expects nothing."""
 
     NOTIFY = "notify"
-    """Tells; expects nothing."""
+    """Informs; expects nothing."""
 
     TASK = "task"
     """Hands work over."""
 
     UPDATE = "update"
-    """Tells how a task or a request fares."""
+    """Reports on a task or a request."""
 
 
 def asks_something(kind: Kind, expects_reply: bool) -> bool:
-    """Tell whether a message wants more than to be read."""
+    """Tell whether a message asks for more than to be read: it expects a reply, or is a task."""
     return expects_reply or kind is Kind.TASK
 
 
@@ -42,8 +42,8 @@ class Callback(NamedTuple):
     channel: str
     session_id: str
     more: str = ""
-    """The other fields of a foreign program's callback, as the text of a JSON object, which go back to it as they came.
-    Empty where there are none."""
+    """The other fields of a foreign program's callback, as the text of a JSON object, to be returned to the program
+    unchanged; empty if there are none."""
 
 
 class TaskRef(NamedTuple):
@@ -61,14 +61,14 @@ class Message(NamedTuple):
     parts: tuple[Part, ...]
     created_at: datetime
     thread: MessageId
-    """The message that began the dialogue; its own id where it is the first."""
+    """The message that began the dialogue; its own id if it is the first."""
     root: MessageId
     """The message at the top of the causal tree, over threads and relays."""
     subject: Subject | None = None
     scope: Scope | None = None
     round: int | None = None
     cause: MessageId | None = None
-    """The message that led to this one: what it answers or relays."""
+    """The message that led to this one, such as the answered or relayed one."""
     in_reply_to: MessageId | None = None
     correlation_id: str | None = None
     expects_reply: bool = False
@@ -77,16 +77,16 @@ class Message(NamedTuple):
     task: TaskRef | None = None
     callback: Callback | None = None
     deadline: datetime | None = None
-    """When a task or an answer is due."""
+    """The time at which a task or an answer is due."""
     expires_at: datetime | None = None
-    """When it is no longer worth showing."""
+    """The time from which on the message is no longer worth showing."""
     traceparent: str | None = None
     metadata: Mapping[str, Json] = {}
-    """Plain data of the sender. It decides nothing here."""
+    """Plain data of the sender. No rule depends on it."""
     depth: int = 0
-    """How many messages led to this one, one to the next, from the root on."""
+    """The distance to the root in the causal tree."""
     marks: Marks | None = None
-    """The facts that the space decides about it."""
+    """Facts about the message that the space decides."""
 
     @property
     def text(self) -> str:

@@ -1,10 +1,10 @@
-"""Names that are close to a mistyped one."""
+"""Similar names: suggestions for a mistyped name."""
 
 from collections.abc import Iterable, Sequence
 from typing import Final
 
 LONGEST: Final = 100
-"""What is longer is no mistyped name, and would take long to compare."""
+"""The longest name that is compared: a longer one is no typing error, and takes long to compare."""
 
 
 def closest(wanted: str, known: Iterable[str], limit: int = 3) -> Sequence[str]:
@@ -17,7 +17,7 @@ def closest(wanted: str, known: Iterable[str], limit: int = 3) -> Sequence[str]:
 
 
 def edits(a: str, b: str) -> int:
-    """Return how many letters to add, drop or change to get from `a` to `b`."""
+    """Return the edit distance of two texts: the number of letters to add, drop or change."""
     row = list(range(len(b) + 1))
     for i, x in enumerate(a, 1):
         previous, row[0] = row[0], i

@@ -1,4 +1,4 @@
-"""Store URLs: which engine keeps a space, and where."""
+"""Store URLs: the engine of a space, and its location."""
 
 from collections.abc import Mapping
 from enum import StrEnum
@@ -13,17 +13,17 @@ BLOBS_FOLDER: Final = "blobs"
 LIVE_FOLDER: Final = "live"
 RUNS_FOLDER: Final = "runs"
 WORK_FOLDER: Final = "work"
-"""What stands beside the file of a ledger."""
+"""Names of the folders beside the file of a ledger."""
 
 APPLICATION_ID: Final = 0x436F7679
-"""What marks a file of SQLite as a ledger, in its header: the letters Covy."""
+"""The mark of a ledger in the header of an SQLite file: the letters Covy."""
 
 
 class Engine(StrEnum):
     MEMORY = "memory"
     SQLITE = "sqlite"
     FILES = "files"
-    """The same as sqlite, in a folder that people and foreign programs share."""
+    """Like sqlite, in a folder that people and foreign programs share."""
     NATS = "nats"
 
 
@@ -33,25 +33,25 @@ class StoreUrl(NamedTuple):
 
     engine: Engine
     place: str
-    """What stands between the engine and the options; for tls:// with that before it."""
+    """The text between the engine and the options; for tls://, including that prefix."""
     options: Mapping[str, str]
 
     @property
     def file(self) -> str | None:
-        """The file of the ledger, as it is written in the URL; None where that says nothing of one."""
+        """The path of the ledger, as the URL has it; None for an engine without a file."""
         if self.engine in (Engine.MEMORY, Engine.NATS):
             return None
         return self.place if self.engine is Engine.SQLITE else f"{self.place}/{STORE_FOLDER}/{STORE_FILE}"
 
     def __str__(self) -> str:
-        """The URL without a login."""
+        """Return the URL without a login."""
         return without_login(self.with_login()) if self.engine is Engine.NATS else self.with_login()
 
     def __repr__(self) -> str:
         return f"StoreUrl({str(self)!r})"
 
     def with_login(self) -> str:
-        """Return the URL with the login that it may have, for a process that is to open the same space."""
+        """Return the URL with its login, if any, for a process that is to open the same space."""
         options = "&".join(f"{name}={value}" for name, value in self.options.items())
         scheme = "" if self.place.startswith(SECURE) else f"{self.engine}:"
         return f"{scheme}{self.place}" + (f"?{options}" if options else "")
@@ -66,11 +66,11 @@ _OPTIONS: Mapping[Engine, Mapping[str, tuple[str, ...]]] = {
     Engine.SQLITE: {"synchronous": ("full", "normal")},
     Engine.FILES: {"layout": ("dialogue", "mailbox"), "synchronous": ("full", "normal")},
 }
-"""What the options may say. Those of a server are its adapter's business."""
+"""The options of each engine with their values. The NATS adapter checks its own options."""
 
 
 def parse_store_url(text: str) -> StoreUrl:
-    """Return `text` as a store URL; an engine or option that is not there is Invalid."""
+    """Parse a store URL. Raise Invalid for an unknown engine or option."""
     scheme, colon, rest = text.partition(":")
     if text.startswith(SECURE):
         scheme, rest = Engine.NATS.value, text
@@ -94,6 +94,6 @@ def parse_store_url(text: str) -> StoreUrl:
 
 
 def without_login(url: str) -> str:
-    """Return the URL of a server without the login that it may have, so that it can be shown."""
+    """Return the URL of a server without its login, if any, so that it can be shown."""
     before, slashes, rest = url.partition("//")
     return f"{before}//{rest.rpartition('@')[2]}" if slashes else url
