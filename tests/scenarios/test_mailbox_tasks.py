@@ -340,7 +340,7 @@ async def test_over_the_quota_the_card_says_reject_or_queue(world: World) -> Non
     second = (await delegate(a, "patient"))["id"]
     await update(patient, 1, "accepted")
     full = await update(patient, 2, "accepted")
-    assert "patient works on as many tasks as its quota of 1" in full.text
+    assert "patient has reached its quota of 1" in full.text
     assert "Finish one of your tasks first; this one waits." in full.text
     assert (await world.services.tasks.view(second)).task.state is TaskState.PENDING
     await update(patient, 1, "completed", "sorted")

@@ -14,7 +14,7 @@ T = TypeVar("T")
 def known(value: T | None, name: str) -> T:
     """Return a value that every event of the kind must have. Raise Invalid if it is missing."""
     if value is None:
-        raise Invalid(name, None, "an event says it")
+        raise Invalid(name, None, "every event of this kind has it")
     return value
 
 
@@ -52,7 +52,7 @@ def texts(details: Mapping[str, Json], name: str) -> Sequence[str]:
     if isinstance(value, str) or not isinstance(value, Sequence):
         raise Invalid(name, value, "it is not a list")
     if not all(isinstance(item, str) for item in value):
-        raise Invalid(name, value, "it has other things than texts in it")
+        raise Invalid(name, value, "it is not a list of texts")
     return [item for item in value if isinstance(item, str)]
 
 
@@ -62,7 +62,7 @@ def entries(details: Mapping[str, Json], name: str) -> Sequence[Mapping[str, Jso
     if isinstance(value, str) or not isinstance(value, Sequence):
         raise Invalid(name, value, "it is not a list")
     if not all(isinstance(item, Mapping) for item in value):
-        raise Invalid(name, value, "it has other things than objects in it")
+        raise Invalid(name, value, "it is not a list of objects")
     return [item for item in value if isinstance(item, Mapping)]
 
 

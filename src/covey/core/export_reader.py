@@ -59,7 +59,7 @@ class ExportReader:
         if isinstance(version, int) and version > VERSION:
             raise ExportNewer(version, VERSION)
         if not isinstance(version, int) or version < 1:
-            raise self._damage(f"version {version} is none that ever was")
+            raise self._damage(f"there is no version {version} of exports")
         self._checked(line)
         try:
             return Header(
@@ -77,7 +77,7 @@ class ExportReader:
             raise self._damage("the line is too long" if len(line) >= MAX_LINE_BYTES else "the line is cut off")
         body, end = line[:-TAIL_BYTES], line[-TAIL_BYTES:]
         if end != tail(body):
-            raise self._damage("its sum does not fit: the line was changed")
+            raise self._damage("its checksum is wrong: the line was changed")
         try:
             data = read_json(line.decode())
         except (ValueError, RecursionError):
@@ -92,7 +92,7 @@ class ExportReader:
         if rank is None:
             raise self._damage(f"{kind!r} is no kind of record")
         if rank < self._rank:
-            raise self._damage(f"a record of kind {kind} stands too late")
+            raise self._damage(f"a record of kind {kind} comes too late")
         self._rank = rank
         try:
             record = decode_record(RecordKind(kind), data)

@@ -46,7 +46,7 @@ class Rights(NamedTuple):
 def check_nats_agent(agent: AgentName) -> AgentName:
     """Return the agent. Raise Invalid if its name has another meaning on the server."""
     if agent in (ANYONE, PEERS) or is_reserved(agent):
-        raise Invalid("agent", agent, "on a NATS server that name is not an agent's; the operator is always there")
+        raise Invalid("agent", agent, "on a NATS server the name is reserved; the operator needs no entry")
     return agent
 
 

@@ -63,7 +63,7 @@ def parse_inbox_message(payload: bytes) -> InboxMessage:
     try:
         size = len(body.encode())
     except UnicodeEncodeError:  # a lone surrogate, which JSON can carry and UTF-8 can't
-        raise Invalid("body", "…", "it has characters that are none") from None
+        raise Invalid("body", "…", "it has characters that are not valid Unicode") from None
     if size > MAX_BODY_BYTES:
         raise MessageTooLarge(size, MAX_BODY_BYTES)
     if not isinstance(to, str):

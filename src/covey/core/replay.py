@@ -218,7 +218,7 @@ class Replay:
 
 def _does_not_follow(event: Event, found: str) -> Disagreement:
     place = f"{event.position} ({event.action})"
-    return Disagreement("event", place, "one that follows from those before", found)
+    return Disagreement("event", place, "one that follows from the earlier events", found)
 
 
 def _check_queued(state: DeliveryState, move: str) -> None:

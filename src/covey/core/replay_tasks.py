@@ -52,12 +52,12 @@ class TaskReplay:
         task_id, account = self._task(event)
         attempt = count(event.details, "attempt")
         if account.state in FINISHED or attempt != account.attempt + 1:
-            raise Invalid("attempt", attempt, f"it is {account.state}, and was taken {account.attempt} times")
+            raise Invalid("attempt", attempt, f"the task is {account.state}, and was claimed {account.attempt} times")
         self.tasks[task_id] = account._replace(claimed_by=_session(event), attempt=attempt, abandoned_at=None)
 
     def _released(self, event: Event) -> None:
         task_id, account = self._task(event)
-        agree(event.details, "session", account.claimed_by or "nobody")
+        agree(event.details, "session", account.claimed_by or "none")
         is_abandoned = account.state is not TaskState.PENDING
         self.tasks[task_id] = account._replace(claimed_by=None, abandoned_at=event.at if is_abandoned else None)
 

@@ -70,6 +70,6 @@ def check_time_limit(seconds: float | None) -> None:
 def check_startable(agent: AgentName, card: Card, launcher: LauncherKind) -> None:
     """Raise Invalid if a child of an agent can't be started: the agent is a channel, or its card has no command."""
     if card.channel:
-        raise Invalid("agent", agent, "it is a channel: people are reached there, and nobody works there")
+        raise Invalid("agent", agent, "it is a channel to people, and no program runs there")
     if launcher is LauncherKind.COMMAND and not card.command:
         raise Invalid("command", None, f"the card of {agent} has no command that starts one")
