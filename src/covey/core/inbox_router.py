@@ -81,7 +81,7 @@ class Buffers(Generic[T]):
         if buffer is None:
             if len(self._unregistered) == MAX_UNREGISTERED:
                 oldest = next(iter(self._unregistered))
-                self._warn(f"{MAX_UNREGISTERED} goals that nobody registered have mail: that of {oldest} is dropped")
+                self._warn(f"{MAX_UNREGISTERED} unregistered goals have mail: that of {oldest} is dropped")
                 del self._unregistered[oldest]
             buffer = self._unregistered[goal] = InboxBuffer(goal, self._warn)
         buffer.push(message)

@@ -5,7 +5,7 @@
     async for line in running.lines():
         ...                               # progress, as it comes
     ended = await running.wait()          # ended.is_success, ended.exit_code, ended.stdout.text
-    await launcher.close()                # whatever still runs is killed
+    await launcher.close()                # kills all programs that still run
 
 After a restart, for each run of a process that is gone:
 
