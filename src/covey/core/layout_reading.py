@@ -1,5 +1,5 @@
-"""Tolerant parsers for the fields of foreign files, shared by all layouts. They raise Invalid only where a value is
-needed."""
+"""Tolerant parsers for the fields of foreign files, shared by all layouts. For a value that can't be read, they return
+None or raise Invalid."""
 
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
