@@ -125,7 +125,7 @@ async def test_a_part_of_the_one_task_in_hand_relays_it(world: World) -> None:
     assert seen == [(2, ["a"]), (1, ["a", "b"]), (0, ["a", "b", "c"])]
     await update(d, 1, "accepted")
     told = await refusal(d, "mailbox", "delegate_task", to="e", parts=[text("on")])
-    assert "has no hops left. Handle it yourself" in told
+    assert "has no hops left. Handle the message yourself" in told
     assert not (await use(d, "mailbox", "delegate_task", to="e", parts=[text("x")], for_task="none")).is_error
     tree = await world.services.tasks.tree(first["id"])
     assert [(view.task.delegator, view.task.agent) for view in tree] == [("a", "b"), ("b", "c"), ("c", "d")]
