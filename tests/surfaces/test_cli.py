@@ -36,7 +36,7 @@ def test_a_question_is_asked_answered_archived_and_the_gate_opens(covey: Covey) 
     assert closed.json["error"]["details"]["pending_subjects"] == ["style"]
     early = covey("archive", asked, "--agent", "coder")
     assert (early.code, early.out) == (REFUSED, "")
-    assert "Reply to the request first" in early.err
+    assert "Reply to it first" in early.err
     assert covey("reply", asked, "yes", "--from", "coder").code == DONE
     assert covey("archive", asked, "--agent", "coder").code == DONE
     assert covey("gate", "T-1").out == "Nothing is owed in T-1.\n"
