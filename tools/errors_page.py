@@ -22,30 +22,30 @@ This page is made from the code by `python tools/errors_page.py`; a test compare
 
 Every error of Covey is a `covey.CoveyError`. It has a stable `code` that programs may depend on, a `message` for
 people, `details` for programs, `advice` on what to do next, and `retryable`. Three branches answer the caller's only
-question: shall I try again? The classes below them are in `covey.core.errors`, where no other module is named.
+question: does a retry help? The classes below are in `covey.core.errors`, unless another module is named.
 
-Expected outcomes are not errors: a wait that ran out, an ask without an answer, a gate that has not passed and a
+Expected outcomes are not errors: a wait that timed out, an ask without an answer, a gate that has not passed and a
 recipient that refuses are values.
 """
 
 BRANCHES: Final[Mapping[type[CoveyError], str]] = {
-    Rejected: "What was asked for is wrong; asking again will not help.",
-    NotFound: "What was named is not there.",
+    Rejected: "The request is wrong; a retry will not help.",
+    NotFound: "The named object does not exist.",
     Unavailable: "The space can't answer now. Where *retry* says yes, the same call may succeed later.",
 }
 
 REFUSALS: Final[Mapping[RefusalCode, str]] = {
     RefusalCode.NOT_ALLOWED: "The sender's `allowed_delegates` or the recipient's `allow_from` forbids it.",
     RefusalCode.CIRCULAR_ROUTE: "The message has already passed through that agent.",
-    RefusalCode.NO_LIVE_SESSION: 'Nobody is there, and the sender said `when_offline="refuse"`.',
-    RefusalCode.INBOX_FULL: "The inbox holds its limit, and its policy is to hold what it has.",
+    RefusalCode.NO_LIVE_SESSION: 'The recipient has no live session, and the sender said `when_offline="refuse"`.',
+    RefusalCode.INBOX_FULL: "The inbox is full, and its policy is to keep the queued messages.",
     RefusalCode.OVER_QUOTA: "The agent has as many tasks as its quota, and its card says `reject`; or its quota is 0.",
 }
 
 REFUSALS_HEAD: Final = """
 ## Refusals
 
-A message may reach some recipients and not others. So a recipient that can't have it is a line of the receipt
+A message may reach some recipients and not others. So a recipient that does not get it is a line of the receipt
 (`receipt.refused`), and the delivery's `reason` begins with one of these codes.
 
 | code | meaning |

@@ -15,9 +15,9 @@ HEAD: Final = """\
 This page is made from the code by `python tools/findings_page.py`; a test compares them. [How to look after a
 space](../how-to/doctor.md) has the everyday use.
 
-Codes are stable: programs may depend on them. An **error** means that something does not work, or that what was
-accepted is in danger. A **warning** stays until somebody does something, but nothing is lost. A **notice** is seen to
-by whoever is active in the space next; until then nothing depends on it. Where the last column is empty,
+Codes are stable: programs may depend on them. An **error** means that something does not work, or that accepted
+messages are in danger. A **warning** stays until a person acts, but nothing is lost. A **notice** is repaired by the
+next program that is active in the space; until then nothing depends on it. If the last column is empty,
 `covey doctor --fix` can do nothing.
 """
 

@@ -125,7 +125,7 @@ async def test_a_part_of_the_one_task_in_hand_relays_it(world: World) -> None:
     assert seen == [(2, ["a"]), (1, ["a", "b"]), (0, ["a", "b", "c"])]
     await update(d, 1, "accepted")
     told = await refusal(d, "mailbox", "delegate_task", to="e", parts=[text("on")])
-    assert "has no hops left. Handle it yourself" in told
+    assert "has no hops left. Handle the message yourself" in told
     assert not (await use(d, "mailbox", "delegate_task", to="e", parts=[text("x")], for_task="none")).is_error
     tree = await world.services.tasks.tree(first["id"])
     assert [(view.task.delegator, view.task.agent) for view in tree] == [("a", "b"), ("b", "c"), ("c", "d")]
@@ -340,7 +340,7 @@ async def test_over_the_quota_the_card_says_reject_or_queue(world: World) -> Non
     second = (await delegate(a, "patient"))["id"]
     await update(patient, 1, "accepted")
     full = await update(patient, 2, "accepted")
-    assert "patient works on as many tasks as its quota of 1" in full.text
+    assert "patient has reached its quota of 1" in full.text
     assert "Finish one of your tasks first; this one waits." in full.text
     assert (await world.services.tasks.view(second)).task.state is TaskState.PENDING
     await update(patient, 1, "completed", "sorted")

@@ -179,7 +179,7 @@ async def test_passing_a_message_on_spends_a_hop_and_never_goes_back(world: Worl
     assert circle.is_error
     assert "circular-route" in fields(circle)["delivery"]
     await send(c, "d", text("4"), reply_to=1)
-    assert "no hops left. Handle it yourself" in (await send(d, "e", text("5"), reply_to=1)).text
+    assert "no hops left. Handle the message yourself" in (await send(d, "e", text("5"), reply_to=1)).text
     assert not await waiting(a)
     assert not await waiting(e)
 

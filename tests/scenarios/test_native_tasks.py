@@ -115,7 +115,7 @@ async def test_several_tasks_no_hops_and_circles_are_told(world: World) -> None:
     await inbox(d)
     await delegate(d, "e", "four")
     await inbox(e)
-    assert "Handle it yourself" in await refusal(e, "native", "delegate_task", to="c", text="five")
+    assert "Handle the message yourself" in await refusal(e, "native", "delegate_task", to="c", text="five")
 
 
 @pytest.mark.parametrize(

@@ -194,7 +194,7 @@ async def test_a_child_starts_no_children_unless_the_card_lets_it(world: World) 
     ("parent", "child", "rule"),
     [
         ({"allow_spawn": ("tester",)}, {}, "allow_spawn on the card of lead has tester"),
-        ({"allow_spawn": ()}, {}, "allow_spawn on the card of lead has nobody"),
+        ({"allow_spawn": ()}, {}, "allow_spawn on the card of lead has no agent"),
         ({"allowed_delegates": ("tester",)}, {}, "allowed_delegates on the card of lead has tester"),
         ({}, {"allow_from": ("boss",)}, "allow_from on the card of coder has boss"),
     ],

@@ -139,7 +139,11 @@ WRONG: list[tuple[Callable[[list[str]], list[str]], str, str]] = [
     (lambda lines: ["hello\n"], "export-damaged", "it is not an export of Covey"),
     (lambda lines: lines[:-1], "export-damaged", "line 11 of the export: it is cut off here"),
     (lambda lines: [*lines[:5], lines[5][:30]], "export-damaged", "line 6 of the export: the line is cut off"),
-    (lambda lines: [line.replace("mean", "meen") for line in lines], "export-damaged", "line 8 of the export: its sum"),
+    (
+        lambda lines: [line.replace("mean", "meen") for line in lines],
+        "export-damaged",
+        "line 8 of the export: its checksum",
+    ),
     (lambda lines: [*lines[:4], *lines[5:]], "export-damaged", "counts or hashes of event"),
     (lambda lines: [lines[0].replace('"version":3', '"version":9')], "export-newer", "Upgrade Covey"),
 ]

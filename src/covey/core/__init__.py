@@ -1,1 +1,1 @@
-"""What Covey decides: pure functions and immutable values; no I/O, no clock, no randomness."""
+"""The rules of Covey: pure functions and immutable values; no I/O, no clock, no randomness."""

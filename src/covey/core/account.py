@@ -1,4 +1,4 @@
-"""Accounts: deliveries, tickets, tasks and sessions as the journal has them, to be held against the records."""
+"""Accounts: deliveries, tickets, tasks and sessions as the journal describes them, for comparison with the records."""
 
 from datetime import datetime
 from typing import NamedTuple
@@ -43,8 +43,8 @@ class TaskAccount(NamedTuple):
 
     @property
     def is_untouched(self) -> bool:
-        """Whether nothing has happened to it since it was handed over. Spaces that are older than tasks have records
-        only of those that waited."""
+        """True if nothing has happened to the task since it was handed over. Spaces that are older than task records
+        have records only of tasks that were waiting."""
         return self.attempt == 0 and self.result is None
 
 
@@ -54,7 +54,7 @@ class SessionAccount(NamedTuple):
 
 
 def delivery_account(record: Delivery) -> DeliveryAccount:
-    """Return what the journal should say of a delivery."""
+    """Return the account that the journal should give of a delivery."""
     return DeliveryAccount(
         record.message_id,
         record.inbox,
@@ -67,12 +67,13 @@ def delivery_account(record: Delivery) -> DeliveryAccount:
 
 
 def ticket_account(record: Ticket) -> TicketAccount:
-    """Return what the journal should say of a ticket."""
+    """Return the account that the journal should give of a ticket."""
     return TicketAccount(record.state, record.close_reason, record.answer, record.trouble, record.awaits)
 
 
 def task_account(record: Task) -> TaskAccount:
-    """Return what the journal should say of a task. Whether its delegator knows that it is abandoned is not in it."""
+    """Return the account that the journal should give of a task. It leaves out whether the delegator was told that the
+    task is abandoned."""
     return TaskAccount(
         record.state,
         record.claimed_by,
@@ -86,5 +87,5 @@ def task_account(record: Task) -> TaskAccount:
 
 
 def session_account(record: Session) -> SessionAccount:
-    """Return what the journal should say of a session."""
+    """Return the account that the journal should give of a session."""
     return SessionAccount(record.agent, record.has_ended)

@@ -1,4 +1,4 @@
-"""Where a message is to go: an agent, one session, or everyone."""
+"""The address of a message: an agent, one session, or everyone."""
 
 from enum import StrEnum
 from functools import lru_cache
@@ -31,7 +31,7 @@ EVERYONE: Final = Address(AddressKind.EVERYONE, "*")
 
 
 def parse_address(text: object) -> Address:
-    """Return where `text` points: `*`, a session id, a session key (agent:…), or an agent's name."""
+    """Parse `text` as an address: `*`, a session id, a session key (agent:…), or an agent's name."""
     if isinstance(text, Address):
         return text
     if not isinstance(text, str) or not text:

@@ -1,7 +1,7 @@
-"""Ancestry: which of the processes that a program descends from is the agent client that it works for.
+"""Process ancestry: finding the agent client that a program works for among its ancestor processes.
 
-A client starts its MCP server and its hooks as programs of its own, some of them through a shell or a launcher. What
-they have in common is the client.
+A client starts its MCP server and its hooks as separate programs, some of them through a shell or a launcher. The
+client is the ancestor that they have in common.
 """
 
 from collections.abc import Sequence
@@ -11,8 +11,8 @@ from covey.core.session import Holder
 
 
 class Ancestor(NamedTuple):
-    """A process that another one descends from, with its name and the program that it runs; for a script these are the
-    script and what interprets it."""
+    """An ancestor process, with its name and the program that it runs. For a script, `name` is the script and `program`
+    is its interpreter."""
 
     holder: Holder
     name: str
@@ -28,8 +28,8 @@ _HOSTS: Final = (
     "agetty containerd-shim cron docker-init gnome-terminal- init kitty konsole launchd login screen sshd systemd tmux "
     "wezterm-gui xterm"
 )
-"""Where shells come from: what is started there by hand works for no client. Names are as kernels tell them, in up to
-15 characters."""
+"""Programs that start shells for people. A program that is started there by hand works for no client. Kernels cut the
+names of processes after 15 characters."""
 
 _BETWEEN: Final = frozenset(f"{_SHELLS} {_LAUNCHERS}".split())
 _INTERPRETERS: Final = frozenset(_SHELLS.split())
@@ -37,8 +37,8 @@ _ABOVE: Final = frozenset(_HOSTS.split())
 
 
 def client_of(ancestors: Sequence[Ancestor]) -> Holder | None:
-    """Return the process of the client: the nearest ancestor that is neither a shell nor a launcher. Where a person
-    started the program, it is the nearest ancestor of all; None where there is none."""
+    """Return the process of the client: the nearest ancestor that is neither a shell nor a launcher. If a person
+    started the program, return its nearest ancestor; without ancestors, return None."""
     for ancestor in ancestors:
         name = _plain(ancestor.name)
         if name in _ABOVE:
@@ -49,6 +49,6 @@ def client_of(ancestors: Sequence[Ancestor]) -> Holder | None:
 
 
 def _plain(name: str) -> str:
-    """Return the name of a program without what processes add to it: `-bash`, `tmux: server`, `npm exec covey`."""
+    """Return the name of a program without the additions of its process: `-bash`, `tmux: server`, `npm exec covey`."""
     first = name.removeprefix("-").partition(":")[0].split()
     return first[0] if first else ""

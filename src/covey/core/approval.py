@@ -3,7 +3,7 @@
     {"type": "plan_approval_request", "request_id": "…"}
     {"type": "plan_approval_response", "request_id": "…", "approve": false, "feedback": "the tests first"}
 
-It stands in a data part, or is the whole text of a message, as programs write it that know texts only.
+The data is in a data part, or is the whole text of a message: some programs can send only texts.
 """
 
 import re
@@ -19,7 +19,7 @@ from covey.core.parts import DataPart, Part, TextPart, text_of
 from covey.core.wire import read_json
 
 ApprovalName = NewType("ApprovalName", str)
-"""What is to be approved: plan_approval, shutdown, or a name that a program has of its own, such as deploy."""
+"""The subject of an approval: plan_approval, shutdown, or a program's own name, such as deploy."""
 
 PLAN: Final = ApprovalName("plan_approval")
 SHUTDOWN: Final = ApprovalName("shutdown")
@@ -27,26 +27,26 @@ SHUTDOWN: Final = ApprovalName("shutdown")
 _REQUEST: Final = "_request"
 _RESPONSE: Final = "_response"
 _AGREED: Final = frozenset({PLAN, SHUTDOWN})
-"""Names that are requests for approval whoever sends them. Another name is one only with the id of its own message:
-other programs may mean something else by it."""
+"""Names that make a message a request for approval, whichever program sends it. Any other name does so only together
+with the id of its own message, because other programs may mean something else by it."""
 
 _SAME: Final[Mapping[str, ApprovalName]] = {"plan": PLAN, "shut_down": SHUTDOWN}
 _NAME: Final = re.compile(r"[a-z][a-z0-9_]{0,63}")
 _ABOUT: Final[Mapping[str, str]] = {PLAN: "plan"}
 _WHY: Final[Mapping[str, str]] = {PLAN: "feedback"}
 _REASON: Final = "reason"
-"""The field for what is asked, and for why it was decided so, where a name has no word of its own for it."""
+"""The field for the question, and for the reason of the decision, unless the name has its own word for it."""
 
 LONGEST_TEXT: Final = 64 * 1024
-"""A longer text is not tried as JSON; nobody who knows texts only can send it."""
+"""A longer text is not parsed as JSON; no program that sends only texts can send one."""
 
 
 class ApprovalRequest(NamedTuple):
-    """What a message asks to be approved."""
+    """The request for approval that a message carries."""
 
     name: ApprovalName
     request_id: str
-    """What the answer repeats; in requests of ours the id of the message."""
+    """The id that the answer repeats. In requests of Covey it is the id of the message."""
 
     @property
     def type(self) -> str:
@@ -75,8 +75,8 @@ class Decision(NamedTuple):
 
 
 def parse_approval_name(text: object) -> ApprovalName:
-    """Return `text` as what is to be approved. plan, shutdown and deploy mean the same as plan_approval_request,
-    shutdown_request and deploy_request."""
+    """Parse the name of an approval. plan, shutdown and deploy mean the same as plan_approval_request, shutdown_request
+    and deploy_request."""
     name = re.sub(r"[\s-]+", "_", text.strip().lower()).removesuffix(_REQUEST) if isinstance(text, str) else ""
     if not _NAME.fullmatch(name):
         raise Invalid("approval", text, "use plan, shutdown or a name of your own: letters, digits and _, at most 64")
@@ -87,12 +87,12 @@ def parse_approval_name(text: object) -> ApprovalName:
 
 
 def request_part(name: ApprovalName, message_id: MessageId) -> DataPart:
-    """Return what makes a message a request for approval."""
+    """Return the data part that makes a message a request for approval."""
     return DataPart({"type": name + _REQUEST, "request_id": message_id})
 
 
 def requested(message: Message) -> ApprovalRequest | None:
-    """Return what a message asks to be approved; None where it does not. Only what wants an answer does."""
+    """Return the request for approval in a message, or None. Only a request that expects a reply can carry one."""
     if message.kind is not Kind.REQUEST or not message.expects_reply:
         return None
     for data in _objects(message.parts):
@@ -109,7 +109,7 @@ def requested(message: Message) -> ApprovalRequest | None:
 
 
 def answer_parts(request: ApprovalRequest, decision: Decision) -> tuple[Part, ...]:
-    """Return a decision as the parts of its message: a sentence for whoever reads, and the data."""
+    """Return a decision as the parts of its message: a sentence for the reader, and the data."""
     data: dict[str, Json] = {
         "type": request.answer_type,
         "request_id": request.request_id,
@@ -121,8 +121,8 @@ def answer_parts(request: ApprovalRequest, decision: Decision) -> tuple[Part, ..
 
 
 def read_decision(request: ApprovalRequest, parts: Sequence[Part]) -> Decision | None:
-    """Return the decision in an answer; None where there is none. {"approve": true} is enough; what else stands there
-    must be right, and Invalid says what is not."""
+    """Return the decision in an answer, or None. {"approve": true} is enough; if other fields are there and wrong,
+    raise Invalid."""
     for data in _objects(parts):
         if "approve" in data or data.get("type") == request.answer_type:
             return _decision(request, data, parts)
@@ -144,7 +144,7 @@ def _decision(request: ApprovalRequest, data: JsonObject, parts: Sequence[Part])
 
 
 def _beside(parts: Sequence[Part]) -> str:
-    """Return what an answer says besides its decision."""
+    """Return the text of an answer besides its decision."""
     return text_of(tuple([part for part in parts if isinstance(part, TextPart) and _as_object(part.text) is None]))
 
 
@@ -163,8 +163,8 @@ def approval_data(message: Message) -> JsonObject | None:
 
 
 def bare_text(message: Message) -> str | None:
-    """Return a request for approval or its answer as the one text that programs read which know texts only: the JSON,
-    with what the request says. None for any other message."""
+    """Return a request for approval or its answer as one text, for programs that read only texts: the JSON, with the
+    text of the request in it. Return None for any other message."""
     request, data = requested(message), approval_data(message)
     if data is None:
         return None
@@ -173,7 +173,7 @@ def bare_text(message: Message) -> str | None:
 
 
 def _objects(parts: Sequence[Part]) -> Iterator[JsonObject]:
-    """Go through the objects that a message carries, as data or as a text that is JSON, the last one first."""
+    """Yield the JSON objects that a message carries, as data or as a text that is JSON, the last one first."""
     for part in reversed(parts):
         if isinstance(part, DataPart) and isinstance(part.data, Mapping):
             yield part.data

@@ -1,4 +1,4 @@
-"""How a request for approval ends: always a value, always with its ticket, and true only where it was approved."""
+"""The outcome of a request for approval: always a value, always with its ticket, and true only if approved."""
 
 from enum import StrEnum
 from typing import NamedTuple
@@ -14,7 +14,7 @@ class ApprovalState(StrEnum):
     APPROVED = "approved"
     REJECTED = "rejected"
     WAITING = "waiting"
-    """The wait ran out; the request stands, and the late decision will arrive once, in the same thread."""
+    """The wait timed out. The request stays open, and the late decision will arrive once, in the same thread."""
     FAILED = "failed"
     """There will be no decision: refused, undeliverable, expired or closed; the reason says which."""
 
@@ -23,17 +23,16 @@ class Approval(NamedTuple):
     state: ApprovalState
     ticket: Ticket
     reason: str = ""
-    """Why it was approved or rejected, or what went wrong."""
+    """The reason of the decision, or the cause of the failure."""
     answer: Message | None = None
 
     def __bool__(self) -> bool:
-        """Whether it was approved: `if approval:` lets nothing else pass."""
+        """True only if the request was approved, so that `if approval:` lets nothing else pass."""
         return self.state is ApprovalState.APPROVED
 
 
 def approval_of(request: ApprovalRequest, outcome: Outcome) -> Approval:
-    """Return what the outcome of an ask means for the approval that it asked for. An answer without a decision is no
-    approval."""
+    """Return the approval that follows from the outcome of an ask. An answer without a decision is no approval."""
     ticket, answer = outcome.ticket, outcome.answer
     if answer is not None:
         try:

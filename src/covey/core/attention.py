@@ -1,4 +1,4 @@
-"""What is pending for a session, as data: the messages that one turn shows, who else is there, what did not fit."""
+"""Pending mail of a session, as data: the messages that one turn shows, the other agents, and a count of the rest."""
 
 from collections.abc import Collection
 from datetime import datetime, timedelta
@@ -20,75 +20,75 @@ MAX_WAY_CHARS: Final = 160
 
 
 class Rank(IntEnum):
-    """Whose mail is shown first."""
+    """The rank of a sender: mail of a lower value is shown first."""
 
     OPERATOR = 0
     """The person in charge, known by a token."""
 
     LEAD = 1
-    """Whoever this session works for, and the space itself."""
+    """An agent that this session works for, or the space itself."""
 
     PEER = 2
 
 
 class TaskNote(NamedTuple):
-    """What a letter tells of the task that it hands over, or that it is about."""
+    """A note in a letter on the task that it hands over, or that it is about."""
 
     id: MessageId
     agent: AgentName
-    """Who is to do it."""
+    """The agent that the task is for."""
     state: str
-    """What it is now; in an update, what it has become."""
+    """The present state of the task; in an update, its new state."""
     deadline: datetime | None = None
     attempt: int = 1
-    """How many sessions have taken it, with the one that is shown it."""
+    """The number of sessions that have taken the task, including the one that is shown this note."""
 
 
 class WorkNote(NamedTuple):
-    """What a letter tells of work that a worker has finished."""
+    """A note in a letter on work that a worker has finished."""
 
     worker: str
-    """As it is addressed: a label, a session key or an agent."""
+    """The worker's address: a label, a session key or an agent."""
     status: str
     run: str | None = None
     session: str | None = None
-    """Its session key, where it is a child."""
+    """The worker's session key, if the worker is a child."""
 
 
 class ChildNote(NamedTuple):
-    """The child that a letter is from: several children may be of one agent."""
+    """The child that sent a letter: one agent may have several children."""
 
     session: str
-    """Its session key."""
+    """The child's session key."""
     label: str | None = None
     run: str | None = None
     status: str | None = None
-    """The state of its run now."""
+    """The present state of the child's run."""
 
 
 class Letter(NamedTuple):
     """A message as a model is shown it."""
 
     number: int
-    """What the recipient calls it: 1, 2, 3…"""
+    """The message's number for its recipient: 1, 2, 3…"""
     message_id: MessageId
     delivery_id: DeliveryId
     sender: Identity
     kind: Kind
     sent_at: datetime
     text: str
-    """As much of the body as is shown, as it was sent. Renderings make it harmless."""
+    """The shown part of the body, as it was sent. Renderings escape it."""
     length: int
-    """The characters of the whole body."""
+    """The number of characters in the whole body."""
     start: int = 0
-    """How many characters of the body were seen before, and are not shown again."""
+    """The number of characters that were shown before and are not repeated."""
     rank: Rank = Rank.PEER
     expects_reply: bool = False
     scope: Scope | None = None
     subject: Subject | None = None
     correlation_id: str | None = None
     approval: str | None = None
-    """What it asks to be approved, in the word of its data: plan_approval_request."""
+    """The type of the approval that the message asks for, as in its data: plan_approval_request."""
     task: TaskNote | None = None
     callback: Callback | None = None
     """The conversation that a result belongs to."""
@@ -97,12 +97,12 @@ class Letter(NamedTuple):
 
     @property
     def goal(self) -> SessionId | None:
-        """The goal of a foreign program on the peers' wire, which can be written to; None for anyone else."""
+        """The goal of a foreign program on the peers' wire, as an address for replies; None for any other sender."""
         return self.sender.session if self.sender.grade is Grade.CLAIMED else None
 
     @property
     def extent(self) -> Extent:
-        """How much of the body is shown."""
+        """The part of the body that is shown."""
         return Extent(self.start, self.start + len(self.text), self.length)
 
     @property
@@ -111,85 +111,85 @@ class Letter(NamedTuple):
 
     @property
     def has_more(self) -> bool:
-        """Whether something of the body is left after what is shown."""
+        """True if the body goes on after the shown part."""
         return self.extent.stop < self.length
 
 
 class OtherAgent(NamedTuple):
-    """An agent, or a child of the same family, that is there too."""
+    """Another live agent, or a child of the same family."""
 
     name: str
-    """As it is addressed: an agent's name, a child's label or session key."""
+    """The agent's address: an agent's name, a child's label or session key."""
     presence: Presence
     status: str | None = None
-    """What it says that it is doing."""
+    """The status that the agent announced."""
     description: str = ""
 
 
 class LeftOut(NamedTuple):
-    """What waits and did not fit."""
+    """Counts of the pending messages that did not fit."""
 
     messages: int = 0
     asking: int = 0
-    """How many of them want an answer."""
+    """The number of them that ask for something."""
 
 
 class Ways(NamedTuple):
-    """How the reader gets at what it is not shown, in words that it can act on. {agent} stands for its own name,
-    {number} and {message} for the number and the id of a message, {next} for the place in its text where it goes on."""
+    """Instructions for the reader: a command for each next step. {agent} stands for the reader's name, {number} and
+    {message} for the number and the id of a message, {next} for the place in its text where it goes on."""
 
     more: str = "covey inbox {agent}"
-    """To what did not fit."""
+    """To read the messages that did not fit."""
     rest: str = "covey thread {message}"
-    """To the rest of a message that was cut."""
+    """To read the rest of a message that was cut."""
     answer: str = "covey reply NUMBER TEXT --agent {agent}"
     decide: str = "covey approve {number} --agent {agent}, or covey reject {number} --reason TEXT --agent {agent}"
-    """To approve or reject what a message asks for."""
+    """To approve or reject a request for approval."""
     task: str = (
         "covey accept {number} --agent {agent}; then covey update {number} --agent {agent} --start, later "
         "--complete TEXT or --fail WHY"
     )
-    """To say what becomes of a task. Empty where the reader has no way: then no task is taken for it."""
+    """To report on a task. Empty if the reader has no such command: then no task is taken for it."""
     worker: str = ""
-    """To give a worker that has finished more to do. Empty where the reader is no coordinator."""
+    """To give more work to a worker that has finished. Empty if the reader is no coordinator."""
 
 
 class Terms(NamedTuple):
-    """How much of what waits is shown in one turn, and how."""
+    """Limits and options for showing pending mail in one turn."""
 
     budget: int = ATTENTION_BUDGET
-    """Characters, with everything that stands around the messages."""
+    """The limit in characters, including the frame around the messages."""
     presentation: Presentation = Presentation.ONCE
     limit: int = MAX_SHOWN
-    """How many messages at most."""
+    """The largest number of messages."""
     leads: Collection[AgentName] = ()
-    """Whose mail comes before that of peers, besides those that the space knows this session to work for."""
+    """Agents whose mail comes before that of peers, besides the leads of this session that the space knows."""
     ways: Ways = Ways()
     lease: timedelta = OFFER_LEASE
 
 
 class Pending(NamedTuple):
-    """What a session has to know before its next turn."""
+    """Everything that a session is shown before its next turn."""
 
     agent: AgentName
     letters: tuple[Letter, ...] = ()
     """In the order in which they are shown."""
     left_out: LeftOut = LeftOut()
     others: tuple[OtherAgent, ...] = ()
-    """The live agents besides this one, by name, as many as fit."""
+    """The other live agents, by name, as many as fit."""
     more_others: int = 0
-    """How many did not."""
+    """The number of other agents that did not fit."""
     has_announced: bool = True
-    """Whether this agent has said what it is doing."""
+    """False if this agent has announced no status."""
     offer: OfferId | None = None
-    """What the showing is known by; None where it was only looked at."""
+    """The id of the offer; None if the mail was only read and not offered."""
     presentation: Presentation = Presentation.ONCE
     ways: Ways = Ways()
 
     @property
     def is_worth_showing(self) -> bool:
-        """Whether a model should be told. Where messages are shown until they are handled, agents discover each other
-        by being shown too."""
+        """True if there is something to show to a model. With `UNTIL_HANDLED`, other agents and a missing status are
+        reason enough, so that agents discover each other."""
         if self.presentation is Presentation.UNTIL_HANDLED and (self.others or not self.has_announced):
             return True
         return bool(self.letters)
@@ -200,7 +200,7 @@ class Pending(NamedTuple):
 
     @property
     def left_out_line(self) -> str:
-        """One line that says how many did not fit and how to read them; empty where all fit."""
+        """One line that says how many messages did not fit and how to read them; empty if all fit."""
         messages, asking = self.left_out
         if not messages:
             return ""
@@ -215,7 +215,7 @@ class Pending(NamedTuple):
 
 
 def cut_note(letter: Letter, agent: AgentName, ways: Ways) -> str:
-    """Say how much of a letter is shown, and how to read the rest; empty where it is whole."""
+    """Return a note on how much of a letter is shown and how to read the rest; empty if all of it is shown."""
     if not letter.is_cut:
         return ""
     told = f"{len(letter.text):,} of {letter.length:,} characters" if not letter.start else f"goes on: {letter.extent}"
@@ -226,14 +226,15 @@ def cut_note(letter: Letter, agent: AgentName, ways: Ways) -> str:
 
 
 def decide_note(letter: Letter, agent: AgentName, ways: Ways) -> str:
-    """Say how a letter that asks for an approval is approved or rejected; empty where it asks for none."""
+    """Return a note on how to approve or reject a letter; empty if the letter asks for no approval."""
     if letter.approval is None:
         return ""
     return ways.decide.format(agent=agent, number=letter.number, message=letter.message_id)
 
 
 def check_terms(terms: Terms) -> Terms:
-    """Return the terms; a budget that holds no message is Invalid."""
+    """Return the terms. Raise Invalid if a limit is out of range, or if an instruction is too long or has a wrong
+    field."""
     if terms.budget < MIN_ATTENTION_BUDGET:
         raise Invalid("budget", terms.budget, f"use at least {MIN_ATTENTION_BUDGET:,} characters")
     if not 0 < terms.limit <= MAX_SHOWN:

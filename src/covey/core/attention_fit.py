@@ -1,4 +1,4 @@
-"""Fitting letters into a budget: which of them have room, and how much of each is shown."""
+"""Fitting letters into a budget: choosing letters, and cutting long bodies."""
 
 from collections.abc import Callable, Sequence
 from typing import Final
@@ -9,10 +9,11 @@ from covey.core.message import asks_something
 from covey.core.render import frame_size, letter_size, other_size
 
 OPENING_CHARS: Final = 400
-"""So much of a long body is shown at least, before anyone else's gets less."""
+"""The shortest length to which a long body is cut, up to the end of a word. Without room for it, a letter is left
+out."""
 
 OTHERS_SHARE: Final = 4
-"""The other agents take at most this part of a budget: one in so many characters."""
+"""The list of other agents takes at most this fraction of a budget: one in four characters."""
 
 LONGEST_WORD: Final = 40
 
@@ -20,7 +21,7 @@ Size = Callable[[Letter], int]
 
 
 def fit_others(pending: Pending, budget: int) -> Pending:
-    """Return what is pending with as many of the other agents as have room."""
+    """Return `pending` with as many of the other agents as have room."""
     room = budget // OTHERS_SHARE
     shown: list[OtherAgent] = []
     for other in pending.others:
@@ -32,11 +33,11 @@ def fit_others(pending: Pending, budget: int) -> Pending:
 
 
 def fit_letters(pending: Pending, waiting: Sequence[Letter], budget: int) -> Pending:
-    """Return what is pending with the letters that have room, out of those that get their places in this order. What
-    was pending counts all of them as left out; what is shown is taken off.
+    """Return `pending` with the letters of `waiting` that have room, tried in this order. The counts in
+    `pending.left_out` include all of them; the shown letters are subtracted.
 
-    Everyone who gets a place gets at least the beginning of its body shown; the room that is left then goes to the most
-    important first. The budget holds whatever the style of the rendering.
+    Each chosen letter gets at least the beginning of its body shown. The remaining room then goes to the most important
+    letters first. The budget holds for every style of rendering.
     """
     room = budget - frame_size(pending)
     known: dict[tuple[str, int], int] = {}
@@ -62,7 +63,7 @@ def fit_letters(pending: Pending, waiting: Sequence[Letter], budget: int) -> Pen
 
 
 def _with_room(waiting: Sequence[Letter], room: int, size: Size) -> Sequence[Letter]:
-    """Return the first letters that have room with their beginnings alone."""
+    """Return the first letters that have room, each with only the beginning of its body."""
     chosen: list[Letter] = []
     for letter in waiting:
         opening = shortened(letter, size(letter._replace(text="")) + OPENING_CHARS, size)
@@ -74,8 +75,7 @@ def _with_room(waiting: Sequence[Letter], room: int, size: Size) -> Sequence[Let
 
 
 def shortened(letter: Letter, room: int, size: Size) -> Letter:
-    """Return as much of a letter as takes at most `room` characters, cut at the end of a word where there is one
-    near."""
+    """Return the letter, cut so that it takes at most `room` characters. Cut at the end of a word if one is near."""
     if size(letter) <= room:
         return letter
     text = letter.text
@@ -90,7 +90,7 @@ def shortened(letter: Letter, room: int, size: Size) -> Letter:
 
 
 def _at_word(text: str) -> str:
-    """Return a text without the word at its end, which may have been cut; the whole where that would take much off."""
+    """Return a text without its last word, which may have been cut; the whole text if that would remove too much."""
     head = text.rstrip()
     word = max(head.rfind(" "), head.rfind("\n"))
     return (head[:word].rstrip() if word > max(0, len(head) - LONGEST_WORD) else "") or text

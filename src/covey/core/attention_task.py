@@ -1,4 +1,4 @@
-"""What a model is told of the task that a message hands over, or is about."""
+"""Notes for a model on the task that a message hands over, or is about."""
 
 from typing import Final
 
@@ -12,7 +12,7 @@ _STATES: Final = frozenset(str(state) for state in TaskState)
 
 
 def about_task(message: Message) -> MessageId | None:
-    """Return the id of the task that a message hands over, or tells something of."""
+    """Return the id of the task that a message hands over or reports on; None if there is none."""
     if message.kind is Kind.TASK:
         return message.id
     is_update = message.kind is Kind.UPDATE and message.task is not None and message.task.state in _STATES
@@ -20,8 +20,8 @@ def about_task(message: Message) -> MessageId | None:
 
 
 def task_note(task: Task, message: Message, *, is_taken: bool) -> TaskNote | None:
-    """Return what to tell of a task beside a message about it; None where the message comes from somebody who has no
-    say in it. `is_taken` is whether the session that is shown it has it already."""
+    """Return the note on a task that is shown with a message about it. Return None if the sender is neither the space
+    nor the task's agent. `is_taken` is true if the session that is shown the message has taken the task."""
     if message.kind is Kind.TASK:
         return TaskNote(task.id, task.agent, task.state, task.deadline, task.attempt if is_taken else task.attempt + 1)
     is_told = message.sender.grade is Grade.SPACE or message.sender.agent == task.agent

@@ -1,7 +1,8 @@
-"""Who may say who they are, do what to a message, and see what of a space. The one place for such rules.
+"""Authorization: the rules for claiming an identity, acting on messages and reading a space. They have no other home.
 
-Whoever has opened a store may read all of it. An agent's token is for surfaces that serve others: it reads what its
-agent sent or got, acts in that agent's name alone, and never on the whole space. The operator's may do everything.
+A program that has opened a store may read all of it. An agent's token is for surfaces that serve other programs: with
+it, a program reads what its agent sent or received, acts in that agent's name alone, and never on the whole space. The
+operator's token may do everything.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -20,11 +21,11 @@ from covey.core.task import Task
 from covey.core.ticket import Ticket
 
 KEPT_OUT: Final = frozenset({DeliveryState.REFUSED, DeliveryState.UNDELIVERABLE, DeliveryState.WITHDRAWN})
-"""Where a copy never was in the inbox, or was taken back before anyone was shown it."""
+"""States of a copy that never reached the inbox, or was withdrawn before it was shown."""
 
 
 def claim(name: AgentName) -> Identity:
-    """Return an identity that nobody checked. The operator, the space and other reserved names can't be claimed."""
+    """Return an unverified identity. The operator, the space and other reserved names can't be claimed."""
     if name == OPERATOR:
         raise IdentityRefused(f"{name} can't be claimed: only a token makes an operator")
     check_free(name)
@@ -32,8 +33,8 @@ def claim(name: AgentName) -> Identity:
 
 
 def check_free(name: AgentName) -> None:
-    """Raise IdentityRefused for names that no agent can have. An agent of an older space that has one stays readable:
-    its mail is there, and nobody can act as it."""
+    """Raise IdentityRefused for names that no agent can have. If an agent of an older space has such a name, its mail
+    stays readable, but no program can act as that agent."""
     if is_reserved(name):
         raise IdentityRefused(f"the name {name} is reserved, because readers would take it for the space; use another")
 
@@ -47,81 +48,81 @@ def check_label(label: Label) -> None:
 
 
 def check_recipient(actor: Identity, action: str, message: Message, recipient: AgentName) -> None:
-    """Raise NotYours unless the actor is the recipient agent or the operator: they answer, archive and dismiss."""
+    """Raise NotYours unless the actor is the recipient or the operator, who alone may answer, archive and dismiss."""
     if actor.agent != recipient and not actor.is_operator:
         raise NotYours(action, message.id, actor.agent, recipient)
 
 
 def check_sender(actor: Identity, action: str, message: Message) -> None:
-    """Raise NotYours unless the actor sent the message, or is the operator: they withdraw and waive."""
+    """Raise NotYours unless the actor is the sender or the operator, who alone may withdraw and waive."""
     if actor.agent != message.sender.agent and not actor.is_operator:
         raise NotYours(action, message.id, actor.agent, message.sender.agent)
 
 
 def check_doer(actor: Identity, task: Task) -> None:
-    """Raise NotYours unless the task is for the actor's agent, or the actor is the operator: they say how it fares."""
+    """Raise NotYours unless the actor is the agent of the task or the operator, who alone may report on it."""
     if actor.agent != task.agent and not actor.is_operator:
         raise NotYours("move the task of", task.id, actor.agent, task.agent)
 
 
-# ----------------------------------------------------------------------------------- what an agent's token may do
+# ---------------------------------------------------------------------------------- actions with an agent's token
 
 
 def check_operator(actor: Identity, action: str) -> None:
-    """Raise OperatorOnly unless the actor is the operator: a person, who decides for the whole space."""
+    """Raise OperatorOnly unless the actor is the operator: the person who decides for the whole space."""
     if not actor.is_operator:
         raise OperatorOnly(actor.agent, action)
 
 
 def is_bound(actor: Identity) -> bool:
-    """Tell whether someone acts by an agent's token, and so for that agent alone."""
+    """Tell whether the actor uses an agent's token, and so may act for that agent alone."""
     return actor.grade is Grade.TOKEN and not actor.is_operator
 
 
 def check_whole(actor: Identity, action: str) -> None:
-    """Raise BeyondToken where an agent's token would act on the whole space."""
+    """Raise BeyondToken if the actor would act on the whole space with an agent's token."""
     if is_bound(actor):
         raise BeyondToken(actor.agent, action)
 
 
 def check_as(actor: Identity, agent: AgentName, action: str) -> None:
-    """Raise BeyondToken where an agent's token would be used for another one."""
+    """Raise BeyondToken if the actor would act for another agent than its token's."""
     if is_bound(actor) and actor.agent != agent:
         raise BeyondToken(actor.agent, f"{action} {agent}")
 
 
 def check_card_change(actor: Identity, before: Card, after: Card) -> None:
-    """Raise BeyondToken where an agent's token would change more of a card than what the agent says of itself and whose
-    mail it takes. The rest is what its owner lets it do: whom it writes to, how much it takes on, what starts it."""
+    """Raise BeyondToken if an agent's token would change other fields of a card than description, capabilities and
+    allow_from. The other fields are the owner's limits on the agent: its recipients, its load, its command."""
     own = {"description": after.description, "capabilities": after.capabilities, "allow_from": after.allow_from}
     if is_bound(actor) and before._replace(**own) != after:
         raise BeyondToken(actor.agent, "change more of its card than its description, capabilities and allow_from")
 
 
 def check_force(actor: Identity, owed: Sequence[Ticket]) -> None:
-    """Raise BeyondToken where an agent's token would close a debt that is not owed to that agent."""
+    """Raise BeyondToken if an agent's token would close a debt that is not owed to that agent."""
     for ticket in owed:
         if is_bound(actor) and ticket.asker != actor.agent:
             raise BeyondToken(actor.agent, f"force a gate over what is owed to {ticket.asker}")
 
 
 def check_sweep(actor: Identity, unsettled: Sequence[Delivery]) -> None:
-    """Raise BeyondToken where an agent's token would put away mail that waits for another agent."""
+    """Raise BeyondToken if an agent's token would sweep mail that waits for another agent."""
     for delivery in unsettled:
         if is_bound(actor) and delivery.agent != actor.agent:
             raise BeyondToken(actor.agent, f"sweep a scope in which mail waits for {delivery.agent or 'a session'}")
 
 
-# ---------------------------------------------------------------------------------- what an agent's token may see
+# ---------------------------------------------------------------------------------- reading with an agent's token
 
 
 def may_read(agent: AgentName, message: Message, copies: Sequence[Delivery]) -> bool:
-    """Tell whether a message is the agent's own mail: it sent it, or had it in an inbox."""
+    """Tell whether a message is the agent's own mail: the agent sent it, or had it in an inbox."""
     return message.sender.agent == agent or any(copy.agent == agent and _arrived(copy) for copy in copies)
 
 
 def sees_copy(agent: AgentName, copy: Delivery) -> bool:
-    """Tell whether an agent sees what became of a copy: the sender sees all, a recipient its own."""
+    """Tell whether an agent may see the state of a copy: a sender sees all copies, a recipient its own."""
     return copy.sender == agent or (copy.agent == agent and _arrived(copy))
 
 
@@ -130,25 +131,26 @@ def _arrived(copy: Delivery) -> bool:
 
 
 def is_party(agent: AgentName, ticket: Ticket) -> bool:
-    """Tell whether an agent owes or is owed the answer."""
+    """Tell whether the agent owes the answer, or is owed it."""
     return agent in (ticket.asker, ticket.debtor)
 
 
 def is_involved(agent: AgentName, task: Task) -> bool:
-    """Tell whether an agent handed the task over, or is to do it. What was refused at once never reached the latter."""
+    """Tell whether an agent handed the task over, or is the agent that the task is for. A task that was refused at once
+    never reached the latter."""
     return agent == task.delegator or (agent == task.agent and not task.is_refused)
 
 
 def seen_by(actor: Identity, owed: Sequence[Ticket]) -> Sequence[Ticket]:
-    """Return the debts of a scope as a gate shows them to whoever asks. All are counted; but of those that an agent's
-    token has no part in, it learns that they are there and who owes whom, and not what about."""
+    """Return the debts of a scope as a gate shows them to the actor. An agent's token sees every debt with its two
+    parties, but the subject and the answer only where its agent is one of them."""
     if not is_bound(actor):
         return owed
     return [t if is_party(actor.agent, t) else t._replace(subject=None, answer=None) for t in owed]
 
 
 def part_of(event: Event, deliveries: Collection[DeliveryId], tickets: Collection[TicketId]) -> Event:
-    """Return an event about several deliveries with only those that its reader may see."""
+    """Return an event with only those of its deliveries and tickets that the reader may see."""
     details = dict(event.details)
     for name, visible in (("deliveries", deliveries), ("tickets", tickets)):
         listed = details.get(name)

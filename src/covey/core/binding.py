@@ -1,4 +1,4 @@
-"""The binding: whom the words of a conversation go to."""
+"""The binding: the agent or session that receives what people say in a conversation."""
 
 from datetime import datetime
 from typing import Final, NamedTuple
@@ -11,7 +11,7 @@ MAX_CONVERSATION_CHARS: Final = 256
 MAX_PERSON_CHARS: Final = 128
 
 OWN: Final = ""
-"""The conversation of a channel that has but one; bound, it stands for all that have no binding of their own."""
+"""The conversation of a channel that has only one. Its binding is the default for conversations without their own."""
 
 
 class Binding(NamedTuple):
@@ -23,21 +23,21 @@ class Binding(NamedTuple):
 
 
 def parse_conversation(text: object) -> str:
-    """Return the name of a conversation, as its channel gives it."""
+    """Parse the name of a conversation, as its channel gives it."""
     if not isinstance(text, str) or not 1 <= len(text) <= MAX_CONVERSATION_CHARS or not text.isprintable():
         raise Invalid("conversation", text, f"use 1 to {MAX_CONVERSATION_CHARS} printable characters")
     return text
 
 
 def parse_person(text: object) -> str:
-    """Return who says something, as the channel knows them."""
+    """Parse the name of the person who speaks, as the channel gives it."""
     if not isinstance(text, str) or not 1 <= len(text) <= MAX_PERSON_CHARS or not text.isprintable():
         raise Invalid("person", text, f"use 1 to {MAX_PERSON_CHARS} printable characters")
     return text
 
 
 def parse_bound(text: object) -> Address:
-    """Return whom a conversation can be bound to."""
+    """Parse the address that a conversation is bound to: one agent or session."""
     address = parse_address(text)
     if address.kind is AddressKind.EVERYONE:
         raise Invalid("recipient", text, "a conversation is bound to one agent or session")

@@ -1,4 +1,4 @@
-"""How much may wait in an inbox, and what gives way when it is full."""
+"""The capacity of an inbox: its limit, and the policy when it is full."""
 
 from collections.abc import Sequence
 from enum import StrEnum
@@ -11,13 +11,13 @@ from covey.core.message import Kind
 
 class Overflow(StrEnum):
     HOLD = "hold"
-    """Keep what is there and refuse what comes, with inbox-full."""
+    """Keep the queued messages and refuse new ones, with inbox-full."""
 
     EVICT_OLDEST = "evict-oldest"
-    """Give up the oldest notify, then the oldest response or update, then the oldest request."""
+    """Evict the oldest notify, then the oldest response or update, then the oldest request."""
 
     FIRST_IN_FIRST_OUT = "first-in-first-out"
-    """Give up the oldest, whatever it is: the rule of the peers policy."""
+    """Evict the oldest message of any kind: the rule of the peers policy."""
 
 
 class Capacity(NamedTuple):
@@ -37,12 +37,12 @@ EVICTION_ORDER: Final[dict[Overflow, Sequence[frozenset[Kind]]]] = {
     ),
     Overflow.FIRST_IN_FIRST_OUT: (frozenset(Kind),),
 }
-"""For each policy, the kinds that may be evicted, in the order in which they are tried. A task is never evicted by
-`evict-oldest`: somebody handed work over and was told that it arrived."""
+"""For each policy, the kinds that may be evicted, in the order in which they are tried. `evict-oldest` never evicts a
+task: its delegator was told that it arrived."""
 
 
 def parse_capacity(limit: object, overflow: object) -> Capacity:
-    """Return a capacity from what a card or a caller says."""
+    """Parse a capacity from the values of a card or a caller."""
     if not isinstance(limit, int) or isinstance(limit, bool) or not 1 <= limit <= MAX_COUNT:
         raise Invalid("inbox capacity", limit, f"use a whole number from 1 to {MAX_COUNT:,}")
     try:

@@ -1,4 +1,4 @@
-"""The card: who an agent is, as its owner configured it. Runtime state is computed, never stored here."""
+"""The card: an agent's configuration, as its owner wrote it. Runtime state is computed, never stored here."""
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime
@@ -15,7 +15,7 @@ ANYONE: Final = "*"
 
 
 class TaskOverflow(StrEnum):
-    """What happens to a task over the quota."""
+    """The policy for a task over the quota."""
 
     REJECT = "reject"
     QUEUE = "queue"
@@ -25,30 +25,31 @@ class Card(NamedTuple):
     description: str = ""
     capabilities: tuple[str, ...] = ()
     allow_from: tuple[str, ...] = (ANYONE,)
-    """Who may send to this agent."""
+    """Agents that may send to this agent."""
     allowed_delegates: tuple[str, ...] = (ANYONE,)
-    """Whom this agent may send to."""
+    """Agents that this agent may send to."""
     quota: int = 3
-    """How many tasks it works on at once."""
+    """The number of tasks that the agent works on at once."""
     overflow: TaskOverflow = TaskOverflow.QUEUE
     workspace: str | None = None
     command: tuple[str, ...] = ()
     capacity: Capacity = DEFAULT_CAPACITY
     max_depth: int = 1
-    """How deep its sessions may start children: 1 lets a main session, and no child of one."""
+    """The depth to which the agent's sessions may start children. With 1, a main session may, and its children may
+    not."""
     max_children: int = 5
-    """How many children it may have at once, over all its sessions."""
+    """The number of children that the agent may have at once, over all its sessions."""
     allow_spawn: tuple[str, ...] = (ANYONE,)
-    """Of which other agents it may start children. Of its own it always may."""
+    """Other agents whose children the agent may start. It may always start children of its own."""
     channel: bool = False
-    """It is where people are reached: its mail is posted to them, and nobody joins as it."""
+    """True for a channel: the agent's mail is posted to people, and no program joins as this agent."""
     wire_name: str | None = None
     """The name that a foreign program gives itself on the peers' wire; None for an agent of this space. Only the bridge
-    to the wire sets it."""
+    to the wire sets the name."""
 
 
 class Agent(NamedTuple):
-    """A named participant: its card, and what it said of itself."""
+    """A named participant: its card, and the status that it announced."""
 
     name: AgentName
     card: Card
@@ -83,8 +84,8 @@ def encode_card(card: Card) -> dict[str, Json]:
 
 
 def check_card(card: Card) -> Card:
-    """Return a card that a program made, after checking what stands in it."""
-    # A named tuple keeps whatever it is given.
+    """Return a card that a program made, after checking its fields."""
+    # A named tuple does not check the types of its fields.
     lists = cast(
         tuple[object, ...],
         (card.capabilities, card.allow_from, card.allowed_delegates, card.command, card.allow_spawn),
@@ -95,7 +96,7 @@ def check_card(card: Card) -> Card:
 
 
 def parse_card(data: object) -> Card:
-    """Return a card from JSON data; absent fields have their defaults, unknown ones are not ours to judge."""
+    """Parse a card from JSON data. Missing fields get their defaults; unknown fields are ignored."""
     if not isinstance(data, Mapping):
         raise Invalid("card", data, "use an object with the card's fields")
     return _parse(cast(Mapping[str, Json], data))
@@ -141,7 +142,7 @@ def _parse(data: Mapping[str, Json]) -> Card:
 
 
 def parse_allow(names: Iterable[str]) -> tuple[str, ...]:
-    """Return an allow list: names of agents, or * for anyone."""
+    """Parse an allow list: names of agents, or * for any agent."""
     return tuple(name if name == ANYONE else parse_agent_name(name) for name in names)
 
 
@@ -158,7 +159,7 @@ def _text(value: Json, what: str) -> str:
 
 
 def _is_odd(character: str) -> bool:
-    """Tell whether it is a control character, or half of what Unicode writes as a pair."""
+    """Tell whether a character is a control character or a surrogate."""
     return (character < " " and character not in "\n\t") or "\ud800" <= character <= "\udfff"
 
 

@@ -1,4 +1,4 @@
-"""The channel: how the people of one place are reached, and what of that is nobody's business."""
+"""The channel: its configuration, in a public and a private part."""
 
 import json
 from collections.abc import Mapping
@@ -18,13 +18,13 @@ MAX_SECRET_CHARS: Final = 1024
 
 class ChannelKind(StrEnum):
     CONSOLE = "console"
-    """A line for each post, where the program runs that carries them."""
+    """A line for each post, on the console of the program that carries the posts."""
     WEBHOOK = "webhook"
     """A POST over HTTP."""
 
 
 class Style(StrEnum):
-    """What a webhook's receiver expects."""
+    """The format that a webhook's receiver expects."""
 
     GENERIC = "generic"
     """The message as JSON."""
@@ -34,7 +34,7 @@ class Style(StrEnum):
 
 
 class ChannelConfig(NamedTuple):
-    """The URL is as secret as the secret: whoever has it can post."""
+    """The configuration of a channel. The URL is as secret as the secret: a program that has it can post."""
 
     name: AgentName
     kind: ChannelKind
@@ -42,17 +42,17 @@ class ChannelConfig(NamedTuple):
     url: str | None = None
     secret: str | None = None
     host: str | None = None
-    """Whom the URL leads to; this may be shown."""
+    """The host and port of the URL; these may be shown."""
     is_signed: bool = False
 
     @property
     def is_complete(self) -> bool:
-        """Whether it can be used here. What came from another space came without its secrets."""
+        """True if the channel can be used here. An imported channel has no URL and no secret."""
         return self.kind is ChannelKind.CONSOLE or self.url is not None
 
 
 def parse_secret(text: str) -> str:
-    """Return a secret that both sides of a webhook have."""
+    """Parse the secret that both sides of a webhook share."""
     secret = text.strip()
     if not MIN_SECRET_CHARS <= len(secret) <= MAX_SECRET_CHARS or not secret.isprintable():
         rule = f"it has {MIN_SECRET_CHARS} to {MAX_SECRET_CHARS} printable characters, on one line"
@@ -61,12 +61,12 @@ def parse_secret(text: str) -> str:
 
 
 def console(name: AgentName) -> ChannelConfig:
-    """Return a channel that writes lines."""
+    """Return the configuration of a channel that writes lines to a console."""
     return ChannelConfig(name, ChannelKind.CONSOLE)
 
 
 def webhook(name: AgentName, url: str, style: Style = Style.GENERIC, secret: str | None = None) -> ChannelConfig:
-    """Return a channel behind a URL. What is wrong with it is said without showing it."""
+    """Return the configuration of a channel that posts to a URL. Errors do not show the URL."""
     if len(url) > MAX_URL_CHARS or not url.isascii() or not url.isprintable() or " " in url:
         raise Invalid("url", "…", f"use at most {MAX_URL_CHARS} characters of ASCII without spaces")
     try:
@@ -84,17 +84,17 @@ def webhook(name: AgentName, url: str, style: Style = Style.GENERIC, secret: str
 
 
 def setting_of(name: AgentName) -> str:
-    """Return the setting that says what a channel is."""
+    """Return the name of the setting with the public part of a channel's configuration."""
     return f"channel.{name}"
 
 
 def private_setting_of(name: AgentName) -> str:
-    """Return the setting that holds what of it is secret, and stays in this space."""
+    """Return the name of the setting with the secret part of a channel's configuration, which stays in this space."""
     return f"{PRIVATE}{setting_of(name)}"
 
 
 def public_of(config: ChannelConfig) -> dict[str, Json]:
-    """Return what everyone may know of a channel."""
+    """Return the public part of a channel's configuration."""
     is_webhook = config.kind is ChannelKind.WEBHOOK
     return {
         "kind": str(config.kind),
@@ -105,12 +105,12 @@ def public_of(config: ChannelConfig) -> dict[str, Json]:
 
 
 def private_of(config: ChannelConfig) -> dict[str, Json]:
-    """Return what only whoever posts needs to know."""
+    """Return the secret part of a channel's configuration, which only the program that posts needs."""
     return {"url": config.url, "secret": config.secret}
 
 
 def read_config(name: AgentName, public: str | None, private: str | None) -> ChannelConfig | None:
-    """Return the channel that its two settings stand for; None where there is none."""
+    """Return a channel's configuration from its two settings; None if there is no such channel."""
     if not public:
         return None
     shown, hidden = _object(public), _object(private or "{}")

@@ -1,4 +1,4 @@
-"""JSON on one line, without spaces: as it is stored and sent."""
+"""Compact JSON: one line without spaces, as it is stored and sent."""
 
 import json
 from collections.abc import Callable, Iterable
@@ -19,17 +19,17 @@ def _writer() -> Callable[[object], str]:
 
 
 escape: Final = json.encoder.encode_basestring
-"""Return a text in quotes, with what JSON wants escaped."""
+"""Return a text in quotes, escaped for JSON."""
 
 to_json: Final = _writer()
-"""Return a value as JSON. What JSON has no word for is TypeError, ValueError or RecursionError."""
+"""Return a value as JSON. Raise TypeError, ValueError or RecursionError for a value that JSON can't express."""
 
 _CONTROLS: Final = bytes(range(0x20))
 
 
 def quote(text: str) -> str:
-    """Return the same as `escape`, which looks at each letter: a paragraph that has nothing to escape takes half the
-    time."""
+    """Like `escape`, but take half the time for a paragraph that has nothing to escape: `escape` looks at each
+    letter."""
     if "\n" in text or '"' in text or "\\" in text:
         return escape(text)
     data = text.encode()

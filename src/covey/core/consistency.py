@@ -1,4 +1,4 @@
-"""Consistency: what must hold of the records themselves, whatever the journal says."""
+"""Consistency: rules that the records must satisfy, whatever the journal says."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -38,7 +38,7 @@ def delivery_faults(delivery: Delivery, message: Message, offer: Offer | None) -
 
 
 def _offer_faults(delivery: Delivery, offer: Offer | None) -> Iterator[Disagreement]:
-    """Offered means: held by an offer to its session that has not ended, with a lease; otherwise by none."""
+    """Check that an offered delivery is held by a live offer to its session, with a lease, and any other by none."""
     if delivery.state is not DeliveryState.OFFERED:
         yield from differing("offer", delivery.id, (None, None), (delivery.offer, delivery.lease_until))
     elif offer is None or offer.ended_at is not None:
@@ -61,7 +61,7 @@ def copies_faults(message: Message, copies: Sequence[Delivery]) -> Iterator[Disa
 
 
 def debtors_faults(message: Message, copies: Sequence[Delivery], tickets: Sequence[Ticket]) -> Iterator[Disagreement]:
-    """Check that a request that expects a reply has one ticket for each recipient agent, and nothing else has any."""
+    """Check that a request that expects a reply has one ticket for each recipient agent, and any other message none."""
     debtors = sorted({copy.agent for copy in copies if copy.agent is not None}) if message.expects_reply else []
     expected = [ticket_id(message.id, debtor) for debtor in debtors]
     yield from differing("tickets", message.id, expected, [ticket.id for ticket in tickets])
@@ -70,7 +70,7 @@ def debtors_faults(message: Message, copies: Sequence[Delivery], tickets: Sequen
 def ticket_faults(
     ticket: Ticket, request: Message, answer: Message | None, awaited: Ticket | None
 ) -> Iterator[Disagreement]:
-    """Check one ticket against its request, the answer it names and the question back that it awaits."""
+    """Check one ticket against its request, its answer and the question back that it awaits."""
     said = (request.id, request.thread, request.sender.agent, request.scope, request.subject)
     kept = (ticket.message_id, ticket.thread, ticket.asker, ticket.scope, ticket.subject)
     yield from differing("ticket's request", ticket.id, said, kept)
@@ -103,7 +103,7 @@ Numbers = dict[tuple[AgentName, int], str]
 
 
 def number_faults(numbers: Numbers, copies: Sequence[Delivery]) -> Iterator[Disagreement]:
-    """Check that no number of an agent stands for two messages; remember those of `copies`."""
+    """Check that no number of an agent stands for two messages; add the numbers of `copies` to `numbers`."""
     for copy in copies:
         if copy.agent is not None and copy.number:
             first = numbers.setdefault((copy.agent, copy.number), copy.message_id)

@@ -1,4 +1,4 @@
-"""Consistency of tasks and posts: what must hold of their records themselves, whatever the journal says."""
+"""Consistency of tasks and posts: rules that their records must satisfy, whatever the journal says."""
 
 from collections.abc import Iterator, Sequence
 
@@ -19,18 +19,18 @@ def task_faults(task: Task, message: Message, copies: Sequence[Delivery]) -> Ite
     yield from differing("finish", task.id, task.is_finished, task.finished_at is not None)
     is_free = task.claimed_by is None and task.abandoned_at is None
     if task.is_finished and not is_free:
-        yield Disagreement("claim", task.id, "none on what is finished", str(task.claimed_by or task.abandoned_at))
+        yield Disagreement("claim", task.id, "none on a finished task", str(task.claimed_by or task.abandoned_at))
     if task.claimed_by is not None and (task.attempt < 1 or task.abandoned_at is not None):
-        yield Disagreement("claim", task.id, "one that counts and is not abandoned", f"attempt {task.attempt}")
+        yield Disagreement("claim", task.id, "one with a number, not abandoned", f"attempt {task.attempt}")
     if task.state is TaskState.PENDING and task.abandoned_at is not None:
-        yield Disagreement("claim", task.id, "nothing to abandon before it is accepted", str(task.abandoned_at))
+        yield Disagreement("claim", task.id, "none abandoned before it is accepted", str(task.abandoned_at))
     if task.is_finished:
         left = [copy.id for copy in copies if copy.state in WAITING]
         yield from differing("finished task that still waits", task.id, [], left)
 
 
 def update_faults(task: Task, what: str, update: Message | None) -> Iterator[Disagreement]:
-    """Check the update that told how a task fares, or how it ended."""
+    """Check the update that reported the progress or the end of a task."""
     if update is None:
         yield Disagreement(what, task.id, "a message", "none")
         return
@@ -45,4 +45,4 @@ def post_faults(post: Post, copy: Delivery) -> Iterator[Disagreement]:
     if post.state is PostState.DELIVERED and copy.state in WAITING:
         yield Disagreement("posted delivery", post.id, "an end", copy.state)
     if post.state is not PostState.PENDING and (post.next_at is not None or post.holder is not None):
-        yield Disagreement("post", post.id, "nobody who carries what is done with", str(post.holder or post.next_at))
+        yield Disagreement("post", post.id, "no holder and no next attempt", str(post.holder or post.next_at))

@@ -1,6 +1,6 @@
-"""Counted things, in words."""
+"""Counts as text: a number with the singular or plural of a noun."""
 
 
 def counted(n: int, one: str, many: str | None = None) -> str:
-    """Return a number with what it counts: `1 message`, `2,000 messages`."""
+    """Return a number with its noun: `1 message`, `2,000 messages`."""
     return f"{n:,} {one if n == 1 else many or one + 's'}"

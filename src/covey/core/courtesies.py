@@ -1,4 +1,4 @@
-"""Courtesies: words that carry no news by themselves. A text that is made of nothing else says nothing."""
+"""Courtesies: words that carry no information by themselves. A text of courtesies alone says nothing new."""
 
 from typing import Final
 
@@ -29,4 +29,4 @@ danke dir gern gerne bitte merci rien gracias nada obrigado grazie prego 谢谢 
 """
 
 COURTESIES: Final = frozenset(f"{_GRAMMAR} {_POLITENESS} {_ELSEWHERE}".split())
-"""What a language is held together by, and what polite texts are made of."""
+"""Function words of English, and the words of polite phrases, some of them in other languages."""

@@ -1,4 +1,4 @@
-"""The debt: how a ticket begins, by what became of the request's copies when it was accepted."""
+"""The debt: the first state of a ticket, which follows from the states of the request's copies."""
 
 from collections.abc import Collection, Iterable
 from datetime import datetime
@@ -13,8 +13,8 @@ from covey.core.ticket import Ticket, TicketMove, TicketState, Trouble, ticket_m
 def opening(copies: Collection[DeliveryState]) -> tuple[TicketMove | None, Trouble | None]:
     """Return the move and the trouble that a ticket begins with, by the states of the debtor's copies.
 
-    Where the request was refused there is no debt to pay, only an outcome to report; where nobody was there it is
-    owed, with the trouble noted.
+    If every copy was refused, there is no debt, only an outcome to report. If the request was undeliverable, the answer
+    is owed, and the ticket notes the trouble.
     """
     if all(state is DeliveryState.REFUSED for state in copies):
         return TicketMove.REFUSE, None
@@ -44,13 +44,13 @@ def new_ticket(message: Message, debtor: AgentName, copies: Collection[DeliveryS
 
 
 def ticket_at(ticket: Ticket, copies: Iterable[Delivery]) -> Ticket:
-    """Return the ticket as a reader sees it who sees these copies of its request: it is in trouble where they have
-    expired, before anyone has written that down."""
+    """Return the ticket as it follows from these copies of its request: in trouble if they have expired, even if the
+    expiry is not recorded yet."""
     states = [copy.state for copy in copies if copy.agent == ticket.debtor]
     has_expired = DeliveryState.EXPIRED in states and all(state in TERMINAL for state in states)
     return ticket._replace(trouble=Trouble.EXPIRED) if has_expired and may_get_trouble(ticket) else ticket
 
 
 def may_get_trouble(ticket: Ticket) -> bool:
-    """Tell whether nobody has answered a ticket, and nothing is in the way yet."""
+    """Tell whether a ticket is unanswered and has no trouble yet."""
     return ticket.state is TicketState.OPEN and ticket.trouble is None

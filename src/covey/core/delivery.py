@@ -29,23 +29,23 @@ class DeliveryState(StrEnum):
 
 class Move(StrEnum):
     QUEUE = "queue"
-    """It is placed in an inbox."""
+    """The message is placed in an inbox."""
     REFUSE = "refuse"
-    """The recipient's rules or its full inbox keep it out."""
+    """The recipient's rules or its full inbox keep the message out."""
     FAIL = "fail"
-    """Nobody is there to take it, and the sender did not want it parked."""
+    """The recipient has no live session, and the sender did not want the message parked."""
     OFFER = "offer"
-    """It is rendered for a model."""
+    """The message is rendered for a model."""
     RETURN = "return"
-    """Its offer ended without evidence."""
+    """The offer ended without evidence."""
     CONTINUE = "continue"
-    """Evidence shows that a part of it reached a model's context; the rest waits."""
+    """Evidence shows that a part of the message reached a model's context; the rest waits."""
     CONFIRM = "confirm"
-    """Evidence shows that all of it reached a model's context."""
+    """Evidence shows that all of the message reached a model's context."""
     RELEASE = "release"
-    """The session whose context held it has ended; another context has not seen it."""
+    """The session whose context held the message has ended; another context has not seen it."""
     SETTLE = "settle"
-    """It is answered, archived, dismissed, or was shown and asks for nothing."""
+    """The message is answered, archived or dismissed, or was shown and asks for nothing."""
     EVICT = "evict"
     EXPIRE = "expire"
     SUPERSEDE = "supersede"
@@ -84,7 +84,7 @@ MOVES: Final[Mapping[DeliveryState, Mapping[Move, DeliveryState]]] = {
 
 TERMINAL: Final = frozenset(state for state, moves in MOVES.items() if not moves)
 WAITING: Final = frozenset({_S.QUEUED, _S.OFFERED, _S.IN_CONTEXT})
-"""What an inbox still holds."""
+"""States of the deliveries that an inbox still holds."""
 
 
 SIBLING_HOLDS_IT: Final = "a sibling holds it"
@@ -93,7 +93,7 @@ HAS_IT_ALREADY: Final = "the session has it already"
 TIME_PASSED: Final = "its time had passed"
 LEASE_ENDED: Final = "its lease ended"
 GAVE_WAY: Final = frozenset({SIBLING_HOLDS_IT, SIBLING_LEFT_IT, HAS_IT_ALREADY})
-"""Why a copy was settled although nobody did anything about it: another copy of the message stands for it."""
+"""Reasons for which a copy was settled without being handled: another copy of the message stands for it."""
 
 
 class Delivery(NamedTuple):
@@ -101,14 +101,15 @@ class Delivery(NamedTuple):
     message_id: MessageId
     inbox: InboxId
     agent: AgentName | None
-    """The recipient; None while a session id is addressed that nobody has registered."""
+    """The recipient; None while the addressed session id is not registered."""
     state: DeliveryState
     kind: Kind
     sender: AgentName
     expects_reply: bool
     updated_at: datetime
     seq: int = 0
-    """The store's sequence: the order in the inbox, renewed whenever it is placed in one."""
+    """The store's sequence number: the order in the inbox. It is renewed whenever the delivery is placed in an
+    inbox."""
     number: int = 0
     """The message's number for the recipient agent: 1, 2, 3…"""
     scope: Scope | None = None
@@ -116,23 +117,24 @@ class Delivery(NamedTuple):
     expires_at: datetime | None = None
     offer: OfferId | None = None
     lease_until: datetime | None = None
-    """While it is offered: when the offer ends without a sign of life."""
+    """While the delivery is offered: the time at which the offer ends unless it is renewed."""
     grade: EvidenceGrade | None = None
-    """The best evidence so far that a model had it in context."""
+    """The best evidence so far that a model had the message in context."""
     reason: str | None = None
-    """Why it is where it is: what settled it, what refused it."""
+    """The reason of the present state, such as the cause of a refusal."""
     archived_at: datetime | None = None
     seen: Seen | None = None
-    """How much of it its session was shown; None where no offer there showed it, or only offers of older versions."""
+    """The part of the message that its session was shown; None if no offer there showed any, or only offers of older
+    versions did."""
 
     @property
     def session(self) -> SessionId | None:
-        """The session whose inbox holds it; None while it is parked."""
+        """The session whose inbox holds the delivery; None while the delivery is parked."""
         return inbox_session(self.inbox)
 
     @property
     def is_partly_seen(self) -> bool:
-        """Whether a model had a part of it in context, and the rest waits."""
+        """True if a model had a part of the message in context, and the rest waits."""
         return self.seen is not None and bool(self.seen.spans) and self.seen.grade is None
 
     @property
@@ -145,17 +147,17 @@ class Delivery(NamedTuple):
 
     @property
     def gave_way(self) -> bool:
-        """Whether another copy of the message stands for it: what becomes of that one counts."""
+        """True if another copy of the message stands for this one: only the state of the other copy counts."""
         return self.state is DeliveryState.HANDLED and self.reason in GAVE_WAY
 
     @property
     def has_arrived(self) -> bool:
-        """Whether its inbox holds it, or held it until it was handled."""
+        """True if the inbox holds the delivery, or held it until it was handled."""
         return self.state in WAITING or self.state is DeliveryState.HANDLED
 
 
 def moved(delivery: Delivery, move: Move, at: datetime, reason: str | None = None) -> Delivery:
-    """Return the delivery after `move`; a move that the table does not have is IllegalMove."""
+    """Return the delivery after `move`. Raise IllegalMove for a move that is not in the table."""
     state = MOVES[delivery.state].get(move)
     if state is None:
         raise IllegalMove("delivery", delivery.state, move)
@@ -166,9 +168,9 @@ def moved(delivery: Delivery, move: Move, at: datetime, reason: str | None = Non
 
 
 def seen_after(seen: Seen | None, move: Move, reason: str | None) -> Seen | None:
-    """Return how much of a delivery is known to be shown after a move. After RELEASE another context reads it, which
-    has seen nothing. An offer that was given back was not shown, so naming the message proves nothing; one whose lease
-    ended may have been."""
+    """Return the part of a message that counts as shown after a move. After RELEASE, nothing counts: the next context
+    has seen nothing. An offer that was given back was not shown, so a later use of the message's id proves nothing. An
+    offer whose lease ended may have been shown."""
     if move is Move.RELEASE:
         return None
     if move is Move.RETURN and reason != LEASE_ENDED and seen is not None:
@@ -177,15 +179,16 @@ def seen_after(seen: Seen | None, move: Move, reason: str | None) -> Seen | None
 
 
 def lapses_at(delivery: Delivery) -> datetime | None:
-    """Return when time alone changes the delivery: the end of its lease, or its date; None where nothing does."""
+    """Return the time at which the delivery changes by itself: the end of its lease, or its expiry; None without
+    either."""
     if delivery.state is DeliveryState.OFFERED:
         return delivery.lease_until
     return delivery.expires_at if delivery.state is DeliveryState.QUEUED else None
 
 
 def delivery_at(delivery: Delivery, now: datetime) -> Delivery:
-    """Return the delivery as a reader sees it at `now`, before anyone has written down that a lease or a date has
-    passed."""
+    """Return the delivery as a reader sees it at `now`, even if the end of its lease or its expiry is not recorded
+    yet."""
     seen = delivery
     if seen.state is DeliveryState.OFFERED and seen.lease_until is not None and seen.lease_until <= now:
         seen = moved(seen, Move.RETURN, seen.lease_until, LEASE_ENDED)
@@ -196,7 +199,7 @@ def delivery_at(delivery: Delivery, now: datetime) -> Delivery:
 
 def state_at(delivery: Delivery, now: datetime) -> DeliveryState:
     """Return the state as a reader sees it at `now`."""
-    # Most deliveries have neither a lease nor a date, and inboxes are read in bulk.
+    # A fast path: most deliveries have neither a lease nor an expiry, and inboxes are read in bulk.
     if delivery.lease_until is None and delivery.expires_at is None:
         return delivery.state
     return delivery_at(delivery, now).state

@@ -1,4 +1,4 @@
-"""The state tables as diagrams (Mermaid), so that the docs can't say anything else than the code."""
+"""State diagrams (Mermaid), made from the state tables so that the docs can't differ from the code."""
 
 from collections.abc import Mapping
 from enum import StrEnum

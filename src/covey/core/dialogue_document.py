@@ -1,4 +1,4 @@
-"""A message in the form that agent loops agreed on: the same eleven fields in every messages-* verb."""
+"""The dialogue document: a message in the eleven fields that every messages-* verb uses, for agent loops."""
 
 from covey.core.json import Json
 from covey.core.message import Message

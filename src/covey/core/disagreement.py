@@ -5,18 +5,18 @@ from typing import NamedTuple
 
 class Disagreement(NamedTuple):
     what: str
-    """Which fact it is about, such as `delivery state`."""
+    """The name of the disputed fact, such as `delivery state`."""
     id: str
-    """The delivery, ticket, message, session, inbox or event."""
+    """The id of the delivery, ticket, message, session, inbox or event."""
     expected: str
-    """What follows from the journal, or what the rule asks for."""
+    """The value that follows from the journal or the rule."""
     found: str
-    """What the records say."""
+    """The value in the records."""
 
     def __str__(self) -> str:
         return f"{self.what} of {self.id}: {self.expected} expected, {self.found} found"
 
 
 def differing(what: str, id: str, expected: object, found: object) -> tuple[Disagreement, ...]:  # noqa: A002
-    """Return nothing where the two are equal, else the disagreement."""
+    """Return an empty tuple if the two values are equal, else one disagreement."""
     return () if expected == found else (Disagreement(what, id, str(expected), str(found)),)

@@ -1,4 +1,4 @@
-"""From what a caller wants to say to the message that the space accepts: kinds, threads, causes and hops."""
+"""The draft: a caller's message before the space sets its sender, thread, cause and hops, and the rules of its kind."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -16,23 +16,23 @@ from covey.core.parts import Part
 
 
 class Draft(NamedTuple):
-    """A message before the space has given it a sender, a place in its thread and a path."""
+    """A message before the space has set its sender, its thread and its path."""
 
     kind: Kind
     to: tuple[Address, ...]
-    """Empty on a reply: it goes to whoever sent the message that it answers."""
+    """Empty on a reply, which goes to the sender of the answered message."""
     parts: tuple[Part, ...]
     id: MessageId | None = None
-    """Given by a caller that may send the same message again; otherwise the space makes one."""
+    """Set by a caller that may send the same message again; otherwise the space makes an id."""
     subject: Subject | None = None
     scope: Scope | None = None
     round: int | None = None
     in_reply_to: MessageId | None = None
     relaying: MessageId | None = None
-    """The message that this one passes on or acts upon; it spends one of that message's hops."""
+    """The message that this one passes on or acts upon. Relaying spends one of that message's hops."""
     led_by: MessageId | None = None
-    """The message that made the sender speak, where it neither answers nor relays it. It is then of the same causal
-    tree, and has nothing else from it."""
+    """The message that caused this one, if this one neither answers nor relays it. This one joins the causal tree of
+    that message, and takes nothing else from it."""
     correlation_id: str | None = None
     expects_reply: bool = False
     task: TaskRef | None = None
@@ -41,11 +41,11 @@ class Draft(NamedTuple):
     expires_at: datetime | None = None
     traceparent: str | None = None
     metadata: Mapping[str, Json] = {}
-    """Plain data for the recipient. What the space itself says of a message stands in its marks, not here."""
+    """Plain data for the recipient. The space keeps its own data on a message in the marks, not here."""
 
 
 def check_kind(draft: Draft) -> None:
-    """Raise KindRule where a draft breaks the rules of its kind."""
+    """Raise KindRule if a draft breaks the rules of its kind, and Invalid for other wrong fields."""
     if draft.expects_reply and draft.kind is not Kind.REQUEST:
         raise KindRule(f"a {draft.kind} never expects a reply", kind=str(draft.kind))
     if draft.kind is Kind.RESPONSE and draft.in_reply_to is None:
@@ -107,8 +107,8 @@ def compose(
 
 
 def _first(draft: Draft, sender: Identity, message_id: MessageId, now: datetime) -> Message:
-    """Return the message that begins a dialogue: it has nothing from another. By position, because most messages come
-    by here, and names would double what it costs."""
+    """Return a message that begins a dialogue and inherits nothing. The fields go by position, because most messages
+    take this path, and keywords would double its cost."""
     (
         kind,
         to,
@@ -171,7 +171,7 @@ def path(
         return INITIAL_HOPS - 1, (sender,)
     if relayed.hops_left <= 0:
         raise HopsExhausted(relayed.id)
-    # Who passes on an answer to its own message stands on the path already.
+    # A sender that passes on an answer to its own message is in the trace already.
     trace = relayed.trace if sender in relayed.trace else (*relayed.trace, sender)
     return relayed.hops_left - 1, trace
 
@@ -183,5 +183,5 @@ def is_back_to(address: Address, answered: Message) -> bool:
 
 def closes_circle(message: Message, recipient: AgentName) -> bool:
     """Tell whether the message would return to an agent that it has already passed through. An answer to the sender
-    kept the trace as it was, so it never does."""
+    keeps the trace unchanged, so it never closes a circle."""
     return message.trace[-1:] == (message.sender.agent,) and recipient in message.trace[:-1]

@@ -1,4 +1,4 @@
-"""Running coroutines without an event loop: those that never suspend."""
+"""Running a coroutine that never suspends, without an event loop."""
 
 from collections.abc import Awaitable, Callable, Coroutine
 from typing import Any, TypeVar
@@ -7,8 +7,8 @@ T = TypeVar("T")
 
 
 def finish(awaitable: Awaitable[T]) -> T:
-    """Return what `awaitable` comes to. One that suspends is a programming error: an operation of a store awaits
-    nothing but its transaction, and a program without an event loop waits for nothing at all."""
+    """Run `awaitable` to its end and return its result. If it suspends, raise RuntimeError: an operation of a store may
+    await nothing but its transaction, and a program without an event loop can't wait."""
     steps = awaitable.__await__()
     try:
         next(steps)

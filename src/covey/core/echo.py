@@ -1,4 +1,4 @@
-"""Echoes: whether what is said in a talk is new, or the same again with other courtesies."""
+"""Echo detection: telling new messages in a talk from repetitions with other courtesies."""
 
 import re
 import unicodedata
@@ -15,28 +15,28 @@ from covey.core.parts import DataPart, FilePart, Part, text_of
 from covey.core.times import format_instant, parse_instant
 
 ROUNDS: Final = 4
-"""So often each side may say nothing new before a talk is stopped."""
+"""The number of messages without news that each side may send before a talk is stopped."""
 
 KEPT_GISTS: Final = 8
-"""What was said before these may be said again."""
+"""The number of gists that are kept. Messages from before these may be repeated."""
 
 KEPT_TALKS: Final = 8
-"""How many talks of a tree are followed at once."""
+"""The number of talks that are followed at once in a tree."""
 
 EVERYBODY: Final = "*"
-"""The talk of those who write to several at once."""
+"""The key of the talk for messages to several recipients."""
 
 SAME: Final = 0.7
-"""From this share of common words on, two texts say the same."""
+"""The share of common words from which on two texts count as the same."""
 
 MAX_CHARS: Final = 2_000
 MAX_THEME_CHARS: Final = 65_536
 SKETCH: Final = 16
-"""How many words stand for a text that has more."""
+"""The number of words that stand for a longer text."""
 
 _MARKS: Final = 8
 _WORD: Final = 4
-"""Hexadecimal digits of the values that come first in a gist, and of each word after it."""
+"""The number of hexadecimal digits in a gist: of the hash over all values, which comes first, and of each word."""
 
 _DIGIT = re.compile(r"\d")
 _WORDS = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
@@ -44,19 +44,19 @@ _NUMBERED = re.compile(r"\w*\d\w*")
 
 
 class Talk(NamedTuple):
-    """Two agents that write to each other within a tree, or all who write there to several at once."""
+    """The messages between two agents within a causal tree, or all messages there with several recipients."""
 
     key: str
     stale: Mapping[str, int] = {}
-    """How often each has said nothing new since anything new was said."""
+    """For each agent, the number of its messages without news since the last new message."""
     said: tuple[str, ...] = ()
-    """The gists of what was new, the latest first."""
+    """The gists of the new messages, the latest first."""
     stopped_at: datetime | None = None
     refused: int = 0
 
 
 def talk_key(sender: AgentName, recipients: Collection[AgentName]) -> str:
-    """Return which talk a message is part of."""
+    """Return the key of the talk that a message belongs to."""
     return " ".join(sorted((sender, *recipients))) if len(recipients) == 1 else EVERYBODY
 
 
@@ -81,7 +81,7 @@ def theme(parts: tuple[Part, ...]) -> str:
 
 
 def is_empty(text_gist: str) -> bool:
-    """Tell whether a message says nothing at all but courtesies."""
+    """Tell whether a message consists of courtesies alone."""
     return text_gist == "0" * _MARKS
 
 
@@ -90,15 +90,16 @@ def is_alike(one: str, other: str) -> bool:
     if one[:_MARKS] != other[:_MARKS]:
         return False
     a, b = _words_of(one), _words_of(other)
-    # The smallest of both are a fair sample of all: what is in it of both says how much both have in common.
+    # The smallest hashes of the union are a fair sample of it, so their overlap estimates the overlap of the texts.
     sample = sorted(a | b)[:SKETCH]
     return len([word for word in sample if word in a and word in b]) >= SAME * len(sample)
 
 
 def spoken(talk: Talk, sender: AgentName, said: str, now: datetime, *, is_due: bool = False) -> tuple[Talk, bool]:
-    """Return the talk after a message, and whether the message belongs in it. It does not where its sender and somebody
-    else have said nothing new for some rounds, and this says nothing new either; what is due does always."""
-    marks = said[:_MARKS]  # most differ in them already
+    """Return the talk after a message, and whether the message is accepted. It is refused if the sender and another
+    agent have both said nothing new for some rounds, and this message says nothing new either. A message that is due is
+    always accepted."""
+    marks = said[:_MARKS]  # a cheap first comparison: most gists differ here
     alike = [earlier for earlier in talk.said if earlier.startswith(marks) and is_alike(said, earlier)]
     if not alike and not is_empty(said):
         return Talk(talk.key, {}, (said, *talk.said)[:KEPT_GISTS]), True
@@ -108,12 +109,13 @@ def spoken(talk: Talk, sender: AgentName, said: str, now: datetime, *, is_due: b
 
 
 def stopped(talk: Talk, now: datetime) -> Talk:
-    """Return the talk after one more message of it was refused."""
+    """Return the talk after the refusal of one more message."""
     return talk._replace(stopped_at=talk.stopped_at or now, refused=talk.refused + 1)
 
 
 def with_talk(talks: tuple[Talk, ...], talk: Talk) -> tuple[Talk, ...]:
-    """Return the talks with this one as the latest; what is stopped is not forgotten for others."""
+    """Return the talks with this one as the latest. If there are too many, drop the oldest, and a stopped talk only if
+    all are stopped."""
     others = [other for other in talks if other.key != talk.key]
     while len(others) >= KEPT_TALKS:
         idle = [other for other in others if other.stopped_at is None] or others
@@ -122,7 +124,7 @@ def with_talk(talks: tuple[Talk, ...], talk: Talk) -> tuple[Talk, ...]:
 
 
 def find_talk(talks: Iterable[Talk], key: str) -> Talk:
-    """Return a talk, or one that has just begun."""
+    """Return the talk with this key, or a new one."""
     return next((talk for talk in talks if talk.key == key), Talk(key))
 
 
@@ -135,7 +137,7 @@ def encode_talks(talks: Iterable[Talk]) -> Sequence[Json]:
 
 
 def decode_talks(data: object) -> tuple[Talk, ...]:
-    """Return talks from JSON data that this module made."""
+    """Return talks from JSON data that `encode_talks` made."""
     rows = cast(list[tuple[str, dict[str, int], list[str], str | None, int]], data)
     return tuple(
         Talk(key, stale, tuple(said), None if stopped is None else parse_instant(stopped), refused)

@@ -1,47 +1,47 @@
-"""Everything that can go wrong, by whose fault it is.
+"""The error tree, in three branches that tell the caller whether a retry helps.
 
 CoveyError
-├── Rejected            what was asked for is wrong; asking again will not help
+├── Rejected            the request is wrong; a retry will not help
 │   ├── Invalid             a value that can't be parsed (names, ids, fields, sizes)
 │   ├── MessageTooLarge     an envelope over the limit
 │   ├── IdReused            a known message id with another content
-│   ├── RequestReplayed     a signed request that was heard before
+│   ├── RequestReplayed     a signed request that was accepted before
 │   ├── IllegalMove         a move that the state table does not have
 │   ├── TaskTaken           another session has the task
-│   ├── QuotaFull           the agent has as many tasks as it may have
-│   ├── SpawnDepth          a child would be deeper than its parent's card lets it
-│   ├── SpawnLimit          the agent has as many children as its card lets it
-│   ├── SpawnNotAllowed     the card does not let it start children of that agent
+│   ├── QuotaFull           the agent has reached its quota of tasks
+│   ├── SpawnDepth          a child would be deeper than its parent's card allows
+│   ├── SpawnLimit          the agent has as many children as its card allows
+│   ├── SpawnNotAllowed     a card does not allow children of that agent
 │   ├── NoParent            only a child has siblings
 │   ├── NotYours            only the recipient, the sender or the operator may do that
 │   ├── IdentityRefused     a wrong secret or token, or a name that needs one
 │   ├── BeyondToken         an agent's token is for that agent's own mail and name
-│   ├── OperatorOnly        only the operator, by a token, decides that
+│   ├── OperatorOnly        only the operator, with a token, may do that
 │   ├── HopsExhausted       the message was relayed as often as it may be
-│   ├── TreeExhausted       a message and all that it led to have grown to a limit
-│   ├── EchoStorm           two agents trade messages that say nothing new
-│   ├── ExchangeStorm       some agents keep each other going without a rest
-│   ├── ProgressStorm       a task tells its progress too often
-│   ├── WaitCircle          a wait that would close a circle: nobody in it could answer
+│   ├── TreeExhausted       a message and all that it led to have reached a limit
+│   ├── EchoStorm           two agents exchange messages that say nothing new
+│   ├── ExchangeStorm       agents keep each other going without a rest
+│   ├── ProgressStorm       the progress of a task is reported too often
+│   ├── WaitCircle          a wait that would be a deadlock: a circle of agents that wait for each other
 │   ├── Paused              the operator has paused the agent, or the space
 │   ├── RoundsExhausted     a negotiation has had all its rounds
 │   ├── KindRule            request, response and notify each have their rules
-│   ├── NotAnswered         archiving a request that nobody answered
+│   ├── NotAnswered         archiving a request that is not answered
 │   ├── AlreadyArchived     archiving twice
-│   ├── NotAnApproval       approving or rejecting what asks for no approval
+│   ├── NotAnApproval       approving or rejecting a message that asks for no approval
 │   ├── DecisionMissing     answering a request for approval without a decision
-│   ├── AlreadyDecided      deciding otherwise than was decided before
+│   ├── AlreadyDecided      a decision that contradicts an earlier one
 │   ├── GateClosed          the scope still has debts
 │   ├── LabelAmbiguous      a label that several live sessions carry
 │   ├── SessionEnded        acting for a session that has ended
 │   ├── FileOffLimits       a file part from a store, or with a credential in it
 │   ├── FileOutsideRoots    a file part from a folder that was not declared
-│   ├── ExportDamaged       an export that was cut off, changed, or is none
-│   ├── ExportNewer         an export in a form that only a newer Covey reads
-│   ├── ImportConflict      an export of which something is here already
-│   ├── ProgramNotExecutable  a program that is there and can't be run
-│   └── WouldOverwrite      a file or a space that is there would be written over
-├── NotFound            what was named is not there
+│   ├── ExportDamaged       an export that was cut off or changed, or a file that is no export
+│   ├── ExportNewer         an export in a format that only a newer Covey reads
+│   ├── ImportConflict      a record of the export is in this space already
+│   ├── ProgramNotExecutable  a program that exists and can't be run
+│   └── WouldOverwrite      an existing file or space would be overwritten
+├── NotFound            the named object does not exist
 │   ├── RecipientUnknown    no agent has that name
 │   ├── OrphanInbox         mail waits for a name that no agent has
 │   ├── MessageUnknown      no message has that id
@@ -56,8 +56,8 @@ CoveyError
 │   ├── DeliveryUnknown     the message was never delivered to that agent
 │   ├── ChannelUnknown      no channel has that name
 │   ├── PostUnknown         no post has that id
-│   ├── ConversationUnbound  nobody listens to what is said in a conversation
-│   ├── BlobMissing         the content of a file part is gone, or is not what it was
+│   ├── ConversationUnbound  a conversation is bound to no agent
+│   ├── BlobMissing         the content of a file part is gone or damaged
 │   └── ProgramNotFound     there is no such program to run
 └── Unavailable         the space can't answer now
     ├── SpaceMissing        there is no space at the place that was named or found
@@ -67,21 +67,21 @@ CoveyError
     ├── StoreCorrupt        the file is damaged, or is not a Covey store
     ├── StoreNewer          written by a newer Covey
     ├── StoreMissing        the files of an open store were removed, moved or replaced
-    ├── StoreUnconfirmed    the disk did not confirm a commit: it may have been kept or not
+    ├── StoreUnconfirmed    the disk did not confirm a commit: it may be kept or lost
     ├── StoreStopped        nothing is written after a commit that was not confirmed
     ├── RecordDamaged       the store has a record that can't be read, or that was altered
-    ├── MessageDamaged      what the store has of a message is not what was accepted
+    ├── MessageDamaged      a message in the store is not the one that was accepted
     ├── StoreClosed         used after it was closed
-    ├── LogDiverged         the log of a space was deleted, or has lost what its replica has
+    ├── LogDiverged         the log of a space was deleted, or has lost records that its replica has
     ├── SpaceInUse          other processes have the space open (retry when they have ended)
-    ├── BackupUnusable      a backup that is damaged, or is none
+    ├── BackupUnusable      a backup that is damaged, or a file that is no backup
     ├── LauncherUnavailable  no program can be started or ended now (retry)
     ├── NatsUnreachable     no NATS server answers (retry)
     ├── NatsUntrusted       a secure connection to the server can't be made
-    ├── NatsRefused         the server refuses the credentials, or a right that they lack
-    ├── NatsNoJetStream     the server keeps no streams
+    ├── NatsRefused         the server refuses the credentials, or they lack a right
+    ├── NatsNoJetStream     the server has no JetStream
     ├── NatsStorageFull     the server has too little room for streams (retry when it has)
-    ├── NatsPayloadSmall    the server takes messages only up to a size that is too small
+    ├── NatsPayloadSmall    the server's limit for the size of a message is too small
     ├── ClocksApart         the clocks of this machine and the server do not agree
     └── ExtraMissing        an optional part of Covey is not installed
 
@@ -95,7 +95,7 @@ from covey.core.json import Json
 
 
 class CoveyError(Exception):
-    """The root: a stable code, a message for people, details for programs."""
+    """The root of all errors: a stable code, a message for people, details for programs."""
 
     code: ClassVar[str] = "error"
     retryable: ClassVar[bool] = False
@@ -112,13 +112,13 @@ class CoveyError(Exception):
 
 
 class Rejected(CoveyError):
-    """What was asked for is wrong; asking again will not help."""
+    """The request is wrong; a retry will not help."""
 
     code = "rejected"
 
 
 class NotFound(CoveyError):
-    """What was named is not there."""
+    """The named object does not exist."""
 
     code = "not-found"
 
@@ -146,7 +146,7 @@ class Invalid(Rejected):
 def _shown(value: object) -> str:
     try:
         shown = repr(value)
-    except (ValueError, RecursionError):  # numbers of thousands of digits, data without a bottom
+    except (ValueError, RecursionError):  # numbers of thousands of digits, data that contains itself
         shown = f"a {type(value).__name__}"
     return shown if len(shown) <= 80 else shown[:77] + "..."
 
@@ -169,17 +169,17 @@ class IdReused(Rejected):
 
 class RequestReplayed(Rejected):
     code = "request-replayed"
-    advice = "It was heard: do nothing. To say something new, sign it anew, with a new Idempotency-Key."
+    advice = "Do nothing: the request was accepted. For a new message, sign a new request with a new Idempotency-Key."
 
     def __init__(self, message_id: str) -> None:
         super().__init__(
-            f"this request was heard before, as message {message_id}: each is heard once", message_id=message_id
+            f"this request was accepted before, as message {message_id}; it counts only once", message_id=message_id
         )
 
 
 class IllegalMove(Rejected):
     code = "illegal-move"
-    advice = "Look at its present state with the receipt."
+    advice = "Look at the present state with the receipt."
 
     def __init__(self, what: str, state: str, move: str) -> None:
         super().__init__(f"a {what} that is {state} can't {move}", what=what, state=state, move=move)
@@ -199,7 +199,7 @@ class QuotaFull(Rejected):
 
     def __init__(self, task_id: str, agent: str, quota: int) -> None:
         super().__init__(
-            f"{agent} works on as many tasks as its quota of {quota}: task {task_id} waits",
+            f"{agent} has reached its quota of {quota}: task {task_id} waits",
             task_id=task_id,
             agent=agent,
             quota=quota,
@@ -235,10 +235,10 @@ class SpawnLimit(Rejected):
 
 class SpawnNotAllowed(Rejected):
     code = "spawn-not-allowed"
-    advice = "Start a child of an agent that is allowed, or have the list changed that the message names."
+    advice = "Start a child of an agent that is allowed, or change the list that the message names."
 
     def __init__(self, agent: str, child: str, allowed: Sequence[str], rule: str, owner: str) -> None:
-        names = ", ".join(allowed) or "nobody"
+        names = ", ".join(allowed) or "no agent"
         super().__init__(
             f"{agent} can't start a child of {child}: {rule} on the card of {owner} has {names}",
             agent=agent,
@@ -253,16 +253,16 @@ class NoParent(Rejected):
     advice = "A main session starts children of its own: spawn without asking for a sibling."
 
     def __init__(self, agent: str) -> None:
-        super().__init__(f"this session of {agent} is nobody's child, and so can have no siblings", agent=agent)
+        super().__init__(f"this session of {agent} is not a child, and so can have no siblings", agent=agent)
 
 
 class NotYours(Rejected):
     code = "not-yours"
-    advice = "Act as the agent it belongs to, or as the operator."
+    advice = "Act as the agent that the error names, or as the operator."
 
     def __init__(self, action: str, message_id: str, agent: str | None, owner: str) -> None:
         super().__init__(
-            f"{agent or 'nobody'} can't {action} message {message_id}: only {owner} or the operator can",
+            f"{agent or 'an unnamed agent'} can't {action} message {message_id}: only {owner} or the operator can",
             action=action,
             message_id=message_id,
             agent=agent,
@@ -280,7 +280,7 @@ class IdentityRefused(Rejected):
 
 class BeyondToken(Rejected):
     code = "beyond-token"
-    advice = "Use the token of the agent that it concerns, or the operator's."
+    advice = "Use the token of the agent that the action concerns, or the operator's."
 
     def __init__(self, agent: str, action: str) -> None:
         super().__init__(f"{agent}'s token can't {action}", agent=agent, action=action)
@@ -296,7 +296,7 @@ class OperatorOnly(Rejected):
 
 class HopsExhausted(Rejected):
     code = "hops-exhausted"
-    advice = "Handle it yourself or answer the sender: it can't be relayed further."
+    advice = "Handle the message yourself or answer the sender: it can't be relayed further."
 
     def __init__(self, message_id: str) -> None:
         super().__init__(f"message {message_id} has no hops left", message_id=message_id)
@@ -304,7 +304,7 @@ class HopsExhausted(Rejected):
 
 class TreeExhausted(Rejected):
     code = "storm-budget"
-    advice = "Answer what is owed, and stop. The operator can let it go on."
+    advice = "Answer what is owed, and stop. The operator can let the tree go on."
 
     def __init__(self, tree: str, limit: str, count: int, allowed: int) -> None:
         counted = (
@@ -324,7 +324,7 @@ class TreeExhausted(Rejected):
 
 class EchoStorm(Rejected):
     code = "echo-storm"
-    advice = "Don't answer courtesies. Something new is delivered; the operator can let it go on."
+    advice = "Don't answer courtesies. A message with news is delivered; the operator can let the talk go on."
 
     def __init__(self, tree: str, sender: str, recipients: Sequence[str], count: int) -> None:
         others = " and ".join(recipients) if len(recipients) == 1 else "the others"
@@ -359,12 +359,12 @@ class ExchangeStorm(Rejected):
 
 class ProgressStorm(Rejected):
     code = "progress-storm"
-    advice = "Tell progress less often, at most every few seconds. Finishing the task is not limited."
+    advice = "Report progress less often, at most every few seconds. Finishing the task is not limited."
 
     def __init__(self, task: str, agent: str, count: int, seconds: float) -> None:
         super().__init__(
-            f"{agent} has told the progress of task {task} {count:,} times, each within {seconds:g} s of the time "
-            f"before: wait {seconds:g} s between updates, or `covey storms lift {task}` lets it go on",
+            f"{agent} has reported the progress of task {task} {count:,} times, each within {seconds:g} s of the "
+            f"update before: wait {seconds:g} s between updates, or `covey storms lift {task}` lets it go on",
             task=task,
             agents=[agent],
             count=count,
@@ -376,7 +376,7 @@ class ProgressStorm(Rejected):
 
 class WaitCircle(Rejected):
     code = "wait-circle"
-    advice = "Answer first what you owe, ask back in its thread, or send the request without waiting for the answer."
+    advice = "First answer what you owe, ask back in its thread, or send the request without waiting for the answer."
 
     def __init__(self, path: Sequence[str], waits: Sequence[str]) -> None:
         super().__init__(
@@ -388,7 +388,7 @@ class WaitCircle(Rejected):
 
 class Paused(Rejected):
     code = "paused"
-    advice = "Wait: mail is kept meanwhile. The operator lets it go on."
+    advice = "Wait: mail is kept meanwhile. The operator ends the pause."
 
     def __init__(self, agent: str, by: str, reason: str, *, is_space: bool) -> None:
         what = "the space" if is_space else agent
@@ -406,7 +406,7 @@ class Paused(Rejected):
 
 class RoundsExhausted(Rejected):
     code = "rounds-exhausted"
-    advice = "Decide with what was said, and tell it without waiting for a reply. The operator can raise the limit."
+    advice = "Decide with what was said, and send it without waiting for a reply. The operator can raise the limit."
 
     def __init__(self, session: str, rounds: int, seconds: float) -> None:
         super().__init__(
@@ -426,7 +426,7 @@ class KindRule(Rejected):
 
 class NotAnswered(Rejected):
     code = "messages-archive-without-reply"
-    advice = "Reply to it first; then archive."
+    advice = "Reply to the request first; then archive it."
 
     def __init__(self, message_id: str) -> None:
         super().__init__(f"request {message_id} expects a reply and has none", message_id=message_id)
@@ -434,7 +434,7 @@ class NotAnswered(Rejected):
 
 class AlreadyArchived(Rejected):
     code = "messages-already-archived"
-    advice = "Nothing to do: it is archived. Read it with its thread."
+    advice = "Do nothing: the message is archived. Read it with its thread."
 
     def __init__(self, message_id: str) -> None:
         super().__init__(f"message {message_id} is archived already", message_id=message_id)
@@ -442,7 +442,7 @@ class AlreadyArchived(Rejected):
 
 class NotAnApproval(Rejected):
     code = "not-an-approval"
-    advice = "Answer it with a reply."
+    advice = "Answer the message with a reply."
 
     def __init__(self, message_id: str) -> None:
         super().__init__(f"message {message_id} asks for no approval", message_id=message_id)
@@ -450,7 +450,7 @@ class NotAnApproval(Rejected):
 
 class DecisionMissing(Rejected):
     code = "decision-missing"
-    advice = "Approve or reject it; what is only a remark is no response."
+    advice = "Approve or reject the request; a remark alone is no response."
 
     def __init__(self, message_id: str, fault: str = "it has none") -> None:
         super().__init__(
@@ -460,7 +460,7 @@ class DecisionMissing(Rejected):
 
 class AlreadyDecided(Rejected):
     code = "already-decided"
-    advice = "The first decision counts; for another one, approval has to be asked for anew."
+    advice = "The first decision counts; for another one, ask for approval again."
 
     def __init__(self, message_id: str, decision: str, answer: str | None) -> None:
         super().__init__(
@@ -471,7 +471,7 @@ class AlreadyDecided(Rejected):
 
 
 class GateClosed(Rejected):
-    """The gate's refusal, in the words of the commit step that asks for it."""
+    """The gate's refusal, with the code and the fields that the commit step of an agent loop expects."""
 
     code = "loop-commit-precondition-missing"
     advice = "Answer and archive what is owed, or force the gate with a reason."
@@ -512,7 +512,7 @@ class FileOutsideRoots(Rejected):
 
 class FileOffLimits(Rejected):
     code = "file-off-limits"
-    advice = "Choose another file: nothing of a store and no credential is handed on."
+    advice = "Choose another file: files of a store and credentials are never sent."
 
     def __init__(self, path: str, reason: str) -> None:
         super().__init__(f"{path} is not read: {reason}", path=path, reason=reason)
@@ -523,7 +523,7 @@ class WouldOverwrite(Rejected):
     advice = "Choose another place, or say --replace; nothing was changed."
 
     def __init__(self, place: str, reason: str) -> None:
-        super().__init__(f"{place} would be written over: {reason}", place=place, reason=reason)
+        super().__init__(f"{place} would be overwritten: {reason}", place=place, reason=reason)
 
 
 class ExportDamaged(Rejected):
@@ -540,7 +540,7 @@ class ExportNewer(Rejected):
 
     def __init__(self, version: int, known: int) -> None:
         super().__init__(
-            f"the export has version {version} of its form, and this Covey knows up to {known}",
+            f"the export has format version {version}, and this Covey reads up to version {known}",
             version=version,
             known=known,
         )
@@ -548,7 +548,7 @@ class ExportNewer(Rejected):
 
 class ImportConflict(Rejected):
     code = "import-conflict"
-    advice = "Import it into a new space: an export is taken in whole or not at all."
+    advice = "Import it into a new space: an export is imported as a whole or not at all."
 
     def __init__(self, what: str, item: str) -> None:
         super().__init__(f"{what} {item} is here already, and did not come with this export", what=what, id=item)
@@ -573,7 +573,7 @@ class RecipientUnknown(NotFound):
 
 class OrphanInbox(NotFound):
     code = "messages-orphan-inbox"
-    advice = "`covey doctor` shows what waits there and how to mend it."
+    advice = "`covey doctor` lists the waiting messages and says how to repair this."
 
     def __init__(self, agent: str, waiting: int) -> None:
         super().__init__(
@@ -590,7 +590,7 @@ class MessageUnknown(NotFound):
 
 
 class MessagePruned(NotFound):
-    """Also for a message that is sent again: its id was accepted once, and is never accepted a second time."""
+    """The message was pruned. Raised also when it is sent again: an id is never accepted a second time."""
 
     code = "message-pruned"
     advice = "A backup from before may have it; a new message needs a new id."
@@ -601,7 +601,7 @@ class MessagePruned(NotFound):
 
 class NumberUnknown(NotFound):
     code = "number-unknown"
-    advice = "Look at the inbox for the numbers of what waits."
+    advice = "Look at the inbox for the numbers of the waiting messages."
 
     def __init__(self, number: str, agent: str) -> None:
         super().__init__(f"{agent} has no message with the number {number}", number=number, agent=agent)
@@ -633,7 +633,7 @@ class OfferUnknown(NotFound):
 
 class RunUnknown(NotFound):
     code = "run-unknown"
-    advice = "Look at what was started: covey sessions."
+    advice = "List the sessions and runs: covey sessions."
 
     def __init__(self, run: str) -> None:
         super().__init__(f"there is no run {run}", run=run)
@@ -685,7 +685,7 @@ class ConversationUnbound(NotFound):
 
     def __init__(self, channel: str, conversation: str) -> None:
         super().__init__(
-            f"nobody listens to {conversation or 'what is said'} on {channel}",
+            f"no agent is bound to {f'conversation {conversation} of ' if conversation else 'channel '}{channel}",
             channel=channel,
             conversation=conversation,
         )
@@ -851,8 +851,8 @@ class LogDiverged(Unavailable):
     code = "log-diverged"
     retryable = False
     advice = (
-        "End what uses the space on this machine and remove that folder: it is made anew from what the log has. First"
-        " keep what only the replica has: `covey export FILE --store sqlite:REPLICA`, for a new space."
+        "End all programs that use the space on this machine, and remove that folder: it is made again from the log."
+        " First save what only the replica has: `covey export FILE --store sqlite:REPLICA`, for a new space."
     )
 
     def __init__(self, log: str, replica: str, reason: str) -> None:
@@ -863,7 +863,7 @@ class LogDiverged(Unavailable):
 
 class SpaceInUse(Unavailable):
     code = "space-in-use"
-    advice = "End what uses it, then try again; nothing was changed."
+    advice = "End the programs that use the space, then try again; nothing was changed."
 
     def __init__(self, path: str, who: str) -> None:
         super().__init__(f"{path} is in use: {who}", path=path, who=who)
@@ -918,9 +918,7 @@ class NatsNoJetStream(Unavailable):
     advice = "Start the server with JetStream: `nats-server -js`, or a jetstream block in its configuration."
 
     def __init__(self, servers: str, reason: str) -> None:
-        super().__init__(
-            f"the NATS server at {servers} keeps no streams (JetStream): {reason}", servers=servers, reason=reason
-        )
+        super().__init__(f"the NATS server at {servers} has no JetStream: {reason}", servers=servers, reason=reason)
 
 
 class NatsStorageFull(Unavailable):

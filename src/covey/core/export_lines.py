@@ -1,8 +1,8 @@
-"""An export, line by line: a header, the records in their order, and a last line with their counts and hashes.
+"""The lines of an export: a header, the records in their order, and a last line with their counts and hashes.
 
 Each line is a JSON object whose last field, `sum`, is the beginning of the SHA-256 of the line without that field. So a
-line that was changed is found by its number. The hashes in the last line find lines that are missing, too many or in
-another order.
+reader can name the number of a line that was changed. The hashes in the last line reveal missing, extra and reordered
+lines.
 """
 
 import json
@@ -18,7 +18,7 @@ from covey.core.times import format_instant
 
 FORMAT: Final = "covey-export"
 VERSION: Final = 3
-"""Of the form that is written. Older ones can be read."""
+"""The version of the format that is written. Older versions can be read."""
 
 WITH_TASKS: Final = 2
 """The first version that has records of tasks, bindings and posts. Runs came with the third."""
@@ -26,32 +26,32 @@ WITH_TASKS: Final = 2
 END: Final = "end"
 
 MAX_LINE_BYTES: Final = 128 * 1024 * 1024
-"""More than the largest file takes up as base64."""
+"""The longest line. The largest file takes less as base64."""
 
 _write = json.JSONEncoder(ensure_ascii=False, allow_nan=False, check_circular=False, separators=(",", ":")).encode
 _SUM_DIGITS: Final = 16
 
 
 class Header(NamedTuple):
-    """Where an export comes from."""
+    """The header of an export: its origin and format."""
 
     position: int
-    """Of the newest event in it."""
+    """The position of the newest event in the export."""
     exported_at: datetime
     program: str
-    """The version of Covey that wrote it."""
+    """The version of Covey that wrote the export."""
     version: int = VERSION
-    """Of the form that it has."""
+    """The version of the format."""
 
 
 class Summary(NamedTuple):
-    """A whole export."""
+    """The summary of a whole export."""
 
     header: Header
     counts: Mapping[str, int]
-    """How many records of each kind there are."""
+    """The number of records of each kind."""
     digest: str
-    """The hash over all records: the same for two exports of a space in which nothing has happened."""
+    """The hash over all records. Two exports have the same hash if nothing has happened in the space between them."""
 
     @property
     def records(self) -> int:
@@ -77,7 +77,7 @@ class Totals:
         return self._all.hexdigest()
 
     def document(self) -> JsonObject:
-        """Return what the last line says."""
+        """Return the last line as JSON data: the counts and hashes."""
         kinds = {
             kind: {"count": count, "sha256": self._hashes[RecordKind(kind)].hexdigest()}
             for kind, count in self.counts.items()
@@ -86,13 +86,13 @@ class Totals:
 
 
 class LineWriter:
-    """Makes the lines of one export."""
+    """A writer for the lines of one export."""
 
     def __init__(self) -> None:
         self.totals = Totals()
 
     def header(self, header: Header) -> bytes:
-        """Return the first line."""
+        """Return the first line, with the header."""
         return _line(
             {
                 "format": FORMAT,
@@ -111,7 +111,7 @@ class LineWriter:
         return line
 
     def end(self) -> bytes:
-        """Return the last line."""
+        """Return the last line, with counts and hashes."""
         return _line(self.totals.document())
 
 
@@ -121,7 +121,7 @@ def _line(document: JsonObject) -> bytes:
 
 
 def tail(body: bytes) -> bytes:
-    """Return how a line ends that begins with `body`."""
+    """Return the end of a line that begins with `body`: its checksum."""
     return f',"sum":"{sha256(body).hexdigest()[:_SUM_DIGITS]}"}}\n'.encode()
 
 

@@ -1,4 +1,4 @@
-"""Reading an export: every line is checked, and what is wrong is said with the number of its line."""
+"""The reader of an export: it checks every line, and its errors name the number of the line."""
 
 from collections.abc import Mapping
 from typing import Final, cast
@@ -17,7 +17,7 @@ _RANKS: Final[Mapping[str, int]] = {kind.value: n for n, kind in enumerate(Recor
 
 
 class ExportReader:
-    """Takes the lines of one export in their order."""
+    """A reader that takes the lines of one export in their order."""
 
     def __init__(self) -> None:
         self._number = 0
@@ -41,7 +41,7 @@ class ExportReader:
         return self._record(data, line)
 
     def end(self) -> Summary:
-        """Return what was read. An export that has no last line was cut off."""
+        """Return the summary of the export. Raise ExportDamaged if the last line is missing: the export was cut off."""
         self._number += 1
         if self._header is None or not self._is_ended:
             raise self._damage("it is cut off here: the last line, with the counts and hashes, is missing")
@@ -59,7 +59,7 @@ class ExportReader:
         if isinstance(version, int) and version > VERSION:
             raise ExportNewer(version, VERSION)
         if not isinstance(version, int) or version < 1:
-            raise self._damage(f"version {version} is none that ever was")
+            raise self._damage(f"there is no version {version} of exports")
         self._checked(line)
         try:
             return Header(
@@ -72,12 +72,12 @@ class ExportReader:
             raise self._damage(error.message) from None
 
     def _checked(self, line: bytes) -> JsonObject:
-        """Return what stands in a line, once its sum is right."""
+        """Return the JSON object of a line after checking its checksum."""
         if not line.endswith(b"\n"):
             raise self._damage("the line is too long" if len(line) >= MAX_LINE_BYTES else "the line is cut off")
         body, end = line[:-TAIL_BYTES], line[-TAIL_BYTES:]
         if end != tail(body):
-            raise self._damage("its sum does not fit: the line was changed")
+            raise self._damage("its checksum is wrong: the line was changed")
         try:
             data = read_json(line.decode())
         except (ValueError, RecursionError):
@@ -92,7 +92,7 @@ class ExportReader:
         if rank is None:
             raise self._damage(f"{kind!r} is no kind of record")
         if rank < self._rank:
-            raise self._damage(f"a record of kind {kind} stands too late")
+            raise self._damage(f"a record of kind {kind} comes too late")
         self._rank = rank
         try:
             record = decode_record(RecordKind(kind), data)
@@ -112,7 +112,7 @@ class ExportReader:
         self._is_ended = True
 
     def _differing(self, data: JsonObject) -> str:
-        """Return the kinds of record whose counts or hashes are not what the last line says."""
+        """Return the kinds of record whose counts or hashes differ from the last line."""
         found, said = self._totals.document()["kinds"], data.get("kinds")
         if not isinstance(found, Mapping) or not isinstance(said, Mapping):
             return "the records"

@@ -1,7 +1,7 @@
-"""Extents: how much of a message one showing shows, and of how much of it there is evidence.
+"""Extents: the part of a message that one offer shows, and the parts for which there is evidence.
 
-The unit is a character of the body that a model reads: all parts of the message, as `body_of` returns them. What was
-cut is not seen.
+The unit is a character of the body that a model reads: all parts of the message, as `body_of` returns them. Text that
+was cut off does not count as seen.
 """
 
 from collections.abc import Iterator, Sequence
@@ -25,7 +25,7 @@ class Extent(NamedTuple):
 
     @property
     def is_empty(self) -> bool:
-        """Whether it shows nothing of a body that has something to show."""
+        """True if the extent has no characters although the body has some."""
         return self.stop <= self.start and self.length > 0
 
     def __str__(self) -> str:
@@ -33,7 +33,7 @@ class Extent(NamedTuple):
 
 
 def whole(length: int) -> Extent:
-    """Return the extent of a body that is shown whole."""
+    """Return the extent of a whole body."""
     return Extent(0, length, length)
 
 
@@ -46,23 +46,23 @@ class Span(NamedTuple):
 
 
 class Seen(NamedTuple):
-    """How much of a delivery one session was shown."""
+    """The parts of a delivery that one session was shown."""
 
     length: int
-    """The characters of the whole body."""
+    """The number of characters in the whole body."""
     named: tuple[int, int]
-    """The part that every offer showed: a model that names the message had at least this part in context."""
+    """The part that every offer showed. A model that names the message had at least this part in context."""
     spans: tuple[Span, ...] = ()
     """The parts with evidence, in order; they touch only where their grades differ."""
 
     @property
     def shown(self) -> int:
-        """How many characters there is evidence for."""
+        """The number of characters with evidence."""
         return sum(span.stop - span.start for span in self.spans)
 
     @property
     def resumes_at(self) -> int:
-        """Where the first part without evidence begins: the length of the body where there is none."""
+        """The offset of the first character without evidence; the length of the body if all have it."""
         reached = 0
         for span in self.spans:
             if span.start > reached:
@@ -72,7 +72,7 @@ class Seen(NamedTuple):
 
     @property
     def grade(self) -> EvidenceGrade | None:
-        """The best grade of which there is evidence for all of it; None where something is missing."""
+        """The best grade of evidence that covers the whole body; None if a part has no evidence."""
         best_first = (EvidenceGrade.WITNESSED, EvidenceGrade.NAMED, EvidenceGrade.INFERRED)
         return next((grade for grade in best_first if self._is_covered(grade)), None)
 
@@ -90,8 +90,8 @@ class Seen(NamedTuple):
 
 
 def offered(seen: Seen | None, extent: Extent) -> Seen:
-    """Return the evidence of a delivery after one more offer of it. A body of another length is another body: the
-    evidence for the old one counts no more."""
+    """Return the evidence of a delivery after one more offer. A body of another length is another body, so the evidence
+    for the old one no longer counts."""
     if seen is None or seen.length != extent.length:
         return Seen(extent.length, (extent.start, extent.stop))
     start, stop = seen.named
@@ -99,7 +99,7 @@ def offered(seen: Seen | None, extent: Extent) -> Seen:
 
 
 def confirmed(seen: Seen | None, extent: Extent, grade: EvidenceGrade) -> Seen:
-    """Return the evidence of a delivery after one offer was confirmed. Evidence is never taken away."""
+    """Return the evidence of a delivery after one offer was confirmed. Earlier evidence stays."""
     known = seen if seen is not None and seen.length == extent.length else offered(None, extent)
     if extent.is_empty:
         return known
@@ -113,7 +113,8 @@ def proven(
     """Return the evidence of a delivery after one offer of it was confirmed, and the grade of the evidence for its
     whole body: None if a part has no evidence. An extent of None means that the whole body was shown.
 
-    The showing was in the context where the delivery is, or in another one: what that one saw does not help this one.
+    `is_there` is false if the offer was in another context than the one that now holds the delivery. Evidence from that
+    context does not count for this one.
     """
     if is_there and extent is not None:
         after = confirmed(seen, extent, grade)
@@ -122,8 +123,7 @@ def proven(
 
 
 def _with(spans: Sequence[Span], new: Span) -> Iterator[Span]:
-    """Return the spans with a new one, by place, none over another: where two lie over each other, the better grade
-    counts."""
+    """Yield the spans and a new one, sorted and without overlaps. Where two overlap, the better grade counts."""
     edges = sorted({edge for span in (*spans, new) for edge in (span.start, span.stop)})
     if edges == [new.start]:  # an empty body
         edges *= 2
@@ -134,7 +134,7 @@ def _with(spans: Sequence[Span], new: Span) -> Iterator[Span]:
 
 
 def _joined(spans: Iterator[Span]) -> Iterator[Span]:
-    """Return the spans, those that touch and have the same grade as one."""
+    """Yield the spans, with adjacent spans of the same grade joined."""
     last: Span | None = None
     for span in spans:
         if last is not None and last.stop == span.start and last.grade is span.grade:
@@ -148,7 +148,7 @@ def _joined(spans: Iterator[Span]) -> Iterator[Span]:
 
 
 def parse_extent(value: object) -> Extent:
-    """Return the extent that a list of JSON stands for: start, stop, length."""
+    """Parse an extent from a list of JSON: start, stop, length."""
     match value:
         case [int(start), int(stop), int(length)] if 0 <= start <= stop <= length:
             return Extent(start, stop, length)
@@ -157,7 +157,7 @@ def parse_extent(value: object) -> Extent:
 
 
 def parse_seen(value: object) -> Seen:
-    """Return what a list of JSON says was seen: the length, the part that naming proves, the parts with evidence."""
+    """Parse a Seen from a list of JSON: the length, the part that naming proves, the parts with evidence."""
     match value:
         case [int(length), [int(start), int(stop)], list()]:
             spans = cast(list[list[object]], value)[2]

@@ -1,4 +1,4 @@
-"""The finding: one thing that is wrong with a space, what it means, and what to do about it."""
+"""The finding: one fault of a space, with its meaning and advice."""
 
 from enum import StrEnum
 from typing import NamedTuple
@@ -6,24 +6,24 @@ from typing import NamedTuple
 
 class Severity(StrEnum):
     ERROR = "error"
-    """Something does not work, or what was accepted is in danger."""
+    """Something does not work, or accepted messages are in danger."""
 
     WARNING = "warning"
-    """Nothing is lost, but it stays so until somebody does something."""
+    """Nothing is lost, but the fault stays until a person acts."""
 
     NOTICE = "notice"
-    """Whoever is active in the space next sees to it; until then nothing depends on it."""
+    """The next program that is active in the space repairs it; until then nothing depends on it."""
 
 
 class Area(StrEnum):
-    """What is examined as one."""
+    """A part of a space that is examined as a unit."""
 
     SERVER = "server"
-    """Only where a space is on one."""
+    """Only for a space on a server."""
     STORE = "store"
     FILES = "files"
     FOLDER = "folder"
-    """Which other programs share; only files stores have one."""
+    """The folder that other programs share; only files stores have one."""
     WAKEUPS = "wake-ups"
     SEARCH = "search"
     BLOBS = "blobs"
@@ -47,19 +47,19 @@ class Diagnosis(NamedTuple):
     meaning: str
     advice: str
     remedy: str | None = None
-    """What mending does; None where only people can do something."""
+    """The effect of --fix; None if only people can repair the fault."""
     blocks: bool = False
-    """Whether the records can't be read while it is so."""
+    """True if the records can't be read while the fault exists."""
 
 
 class Finding(NamedTuple):
     diagnosis: Diagnosis
     what: str
-    """What was found, with its count: one line."""
+    """One line on the fault, with a count."""
     items: tuple[str, ...] = ()
-    """What it is about, one by one: paths, ids, names."""
+    """The affected things: paths, ids, names."""
     hindrance: str | None = None
-    """Why it can't be mended here, although others of its kind can."""
+    """The reason why --fix can't repair this finding, although it can repair others of its kind."""
 
     @property
     def code(self) -> str:
@@ -67,18 +67,18 @@ class Finding(NamedTuple):
 
     @property
     def remedy(self) -> str | None:
-        """What mending would do; None where it can do nothing."""
+        """The effect of --fix; None if it can do nothing."""
         return self.diagnosis.remedy if self.hindrance is None else None
 
 
 class Examination(NamedTuple):
-    """What a look at one area came to."""
+    """The result of examining one area."""
 
     area: Area
     summary: str
-    """What was looked at, or why it was not: a few words."""
+    """A few words on what was examined, or on why the area was skipped."""
     findings: tuple[Finding, ...] = ()
     is_done: bool = True
-    """False where the area was left out."""
+    """False if the area was skipped."""
     notes: tuple[str, ...] = ()
-    """What somebody meant to be so, and others may wonder at: nothing is wrong."""
+    """Remarks on unusual settings that are intended: no faults."""

@@ -1,12 +1,12 @@
 """Flows of messages between agents, and exchanges: circles of flows that keep each other going.
 
-A reply names its cause, so a causal tree counts it. Most messages name none. The ledger does not know why an agent
-speaks, but it knows who speaks to whom, and in which order. Every `FLOW_SAMPLE`-th message that an agent gets is a
-sample of the flow from its sender. Flows that form a circle, and of which none runs ahead of the others, are an
-exchange. It has two agents in most cases, and `LARGEST` at most.
+A reply names its cause, so a causal tree counts it. Most messages name no cause. The ledger does not know why an agent
+sends a message, but it knows the sender, the recipient and the order. Every `FLOW_SAMPLE`-th message that an agent gets
+is a sample of the flow from its sender. Flows that form a circle, and of which none runs ahead of the others, are an
+exchange. An exchange has two agents in most cases, and `LARGEST` at most.
 
 Two things are no exchange. A one-way flow has no way back. A flow that only returns what was asked for (answers to open
-questions, updates of tasks) has no initiative: its target drives it, and does so alone.
+questions, updates of tasks) has no initiative: its target alone drives it.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -20,13 +20,13 @@ Party = NewType("Party", str)
 """An agent, by its name. Between sessions of one agent, a session by its inbox."""
 
 WINDOW: Final = 8
-"""So many samples of one flow may pass before another flow of the circle must have had one, too."""
+"""The number of samples of one flow within which every other flow of a circle must have had a sample, too."""
 
 LARGEST: Final = 5
-"""How many agents a circle may have."""
+"""The largest number of agents in a circle."""
 
 KEPT_THEMES: Final = 4
-"""A question that is like one of so many before it is a repetition."""
+"""The number of earlier questions that a question is compared with. One that is like any of them is a repetition."""
 
 
 class Flow(NamedTuple):
@@ -35,29 +35,30 @@ class Flow(NamedTuple):
     source: Party
     target: Party
     at: datetime
-    """When the last sample was taken."""
+    """The time of the last sample."""
     samples: tuple[int, ...] = ()
     """The places of the last samples in the store's sequence, the latest first."""
     initiative: int = 0
-    """The last sample that was an initiative: nobody waited for it."""
+    """The last sample that was an initiative: a message that the recipient had not asked for."""
     exchanged: int = 0
-    """How many samples were taken while the flow was part of a circle, less those that were taken while it was not."""
+    """The number of samples that were taken while the flow was part of a circle, minus those taken while it was
+    not."""
     themes: tuple[str, ...] = ()
     """The gists of the questions among the samples, without numbers; the latest first."""
 
     @property
     def has_initiative(self) -> bool:
-        """Whether one of the last samples was an initiative."""
+        """True if one of the last samples was an initiative."""
         return bool(self.samples) and self.initiative >= self.samples[-1]
 
 
 def rested(flow: Flow, now: datetime) -> bool:
-    """Tell whether a flow has stood still for so long that it begins anew."""
+    """Tell whether a flow has been idle for so long that its counts start again."""
     return now - flow.at >= REST
 
 
 def sampled(flow: Flow, seq: int, now: datetime, *, is_initiative: bool) -> Flow:
-    """Return the flow after one more sample, at a place of the store's sequence."""
+    """Return the flow after one more sample; `seq` is its place in the store's sequence."""
     source, target, at, samples, initiative, exchanged_so_far, themes = flow
     if now - at >= REST:
         return Flow(source, target, now, (seq,), seq if is_initiative else 0)
@@ -71,20 +72,20 @@ def keeps_pace(one: Flow, other: Flow) -> bool:
 
 
 def _reaches(one: Flow, other: Flow) -> bool:
-    """Tell whether the last sample of one flow is within the window of another, which is open as long as it is not
-    full."""
+    """Tell whether the last sample of one flow is within the window of another. A window that is not full yet includes
+    everything."""
     return bool(one.samples) and (len(other.samples) < WINDOW or one.samples[0] >= other.samples[-1])
 
 
 def fit_to_follow(flow: Flow, flows: Iterable[Flow], now: datetime) -> Sequence[Flow]:
-    """Return the flows that can be part of a circle with `flow`, those that exchanged most first."""
+    """Return the flows that can be part of a circle with `flow`, the one that exchanged most first."""
     found = [f for f in flows if f.has_initiative and not rested(f, now) and keeps_pace(flow, f)]
     return sorted(found, key=lambda f: -f.exchanged)
 
 
 def best_circle(flow: Flow, onward: Mapping[Party, Sequence[Flow]]) -> Sequence[Flow]:
-    """Return the circle through `flow` that exchanged most, or nothing. `onward` has the flows of each party that fit,
-    the strongest first."""
+    """Return the circle through `flow` that exchanged most, or an empty sequence. `onward` has the candidate flows of
+    each party, the strongest first."""
     return max(_circles(flow, onward), key=exchanged, default=())
 
 
@@ -101,7 +102,7 @@ def _circles(flow: Flow, onward: Mapping[Party, Sequence[Flow]]) -> Iterator[Seq
 
 
 def exchanged(circle: Collection[Flow]) -> int:
-    """Return about how many messages a circle has exchanged."""
+    """Return an estimate of the number of messages that a circle has exchanged."""
     return FLOW_SAMPLE * sum(flow.exchanged for flow in circle)
 
 
@@ -113,5 +114,5 @@ def counted(flow: Flow, *, is_in_circle: bool) -> Flow:
 
 
 def begun_anew(flow: Flow) -> Flow:
-    """Return the flow with nothing counted."""
+    """Return the flow with all its counts reset."""
     return Flow(flow.source, flow.target, flow.at)

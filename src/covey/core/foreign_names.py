@@ -1,4 +1,4 @@
-"""Names of foreign programs on the peers' wire, as names of agents here."""
+"""Names of foreign programs on the peers' wire, mapped to names of agents."""
 
 import re
 import unicodedata
@@ -16,7 +16,7 @@ _ROOM: Final = 64 - len(SUFFIX) - 1
 
 
 def parse_foreign_name(text: object) -> str:
-    """Return `text` as the name that a foreign program gives itself: printable, without spaces, not one of ours."""
+    """Parse the name that a foreign program gives itself: printable, without spaces, and not reserved."""
     if not isinstance(text, str):
         raise Invalid("payload", type(text).__name__, "from_agent_id is a text")
     if not 0 < len(text) <= MAX_FOREIGN_NAME or not text.isprintable() or " " in text:
@@ -30,8 +30,8 @@ def parse_foreign_name(text: object) -> str:
 
 
 def names_for(foreign: str) -> Iterator[AgentName]:
-    """Yield the names that a foreign program may have here, the best one first. The later ones are for a program whose
-    name belongs to an agent of this space, or to another program: `kate.v2` is kate-v2, else kate-v2-wire."""
+    """Yield the names that a foreign program may have in this space, the best one first. The later ones are for a
+    program whose name belongs to another agent or program: `kate.v2` is kate-v2, else kate-v2-wire."""
     name = _mapped(foreign)
     yield AgentName(name)
     yield AgentName(f"{name}{SUFFIX}")

@@ -9,7 +9,7 @@ from covey.core.ticket import Ticket, TicketState
 
 
 class Verdict(NamedTuple):
-    """What the gate says of a scope: passed, or what is still owed."""
+    """The result of the gate for a scope: passed, or the list of debts."""
 
     scope: Scope
     owed: tuple[Ticket, ...]
@@ -22,12 +22,12 @@ class Verdict(NamedTuple):
 
     @property
     def answered(self) -> tuple[Ticket, ...]:
-        """Those of the owed that have an answer and only wait to be archived."""
+        """The owed tickets that have an answer and only wait to be archived."""
         return tuple(ticket for ticket in self.owed if ticket.state is TicketState.ANSWERED)
 
     @property
     def subjects(self) -> tuple[str, ...]:
-        """What is owed, in words: subjects where there are any, else message ids; each once."""
+        """The subjects of the owed tickets, or their message ids if there is no subject; each once."""
         return tuple(dict.fromkeys(ticket.subject or ticket.message_id for ticket in self.owed))
 
     def check(self) -> None:
@@ -37,6 +37,6 @@ class Verdict(NamedTuple):
 
 
 def verdict(scope: Scope, tickets: Sequence[Ticket], *, forced: bool = False) -> Verdict:
-    """Judge a scope by its tickets."""
+    """Return the verdict on a scope, given its tickets."""
     owed = tuple(t for t in tickets if t.scope == scope and t.state is not TicketState.CLOSED)
     return Verdict(scope, owed, forced)

@@ -1,4 +1,4 @@
-"""Where to listen: HOST:PORT, on a loopback address unless someone says otherwise."""
+"""The address of an HTTP server: HOST:PORT, on the loopback interface by default."""
 
 from typing import Final, NamedTuple
 
@@ -12,7 +12,7 @@ LAST_PORT: Final = 65_535
 class HttpAddress(NamedTuple):
     host: str = LOOPBACK[0]
     port: int = USUAL_PORT
-    """0 for any that is free."""
+    """0 for any free port."""
 
     @property
     def is_loopback(self) -> bool:
@@ -23,7 +23,7 @@ class HttpAddress(NamedTuple):
 
 
 def parse_http_address(text: str) -> HttpAddress:
-    """Return `text` as an address: HOST:PORT, a port alone, or a host alone."""
+    """Parse an address: HOST:PORT, a port alone, or a host alone."""
     if text.isdecimal():
         return HttpAddress(port=_port(text, text))
     host, colon, port = text.rpartition(":")

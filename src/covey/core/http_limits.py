@@ -1,6 +1,6 @@
-"""Limits of surfaces that listen for HTTP: how many connections they serve, and how long a request may take to come in.
+"""Limits of surfaces that listen for HTTP: the number of connections, and the time that a request may take to arrive.
 
-A request that is over a limit is answered with a status and a code that stay the same, as JSON:
+A request over a limit is answered with a stable status and code, as JSON:
 `{"error": {"code": "too-many-connections", "message": "…"}}`.
 """
 
@@ -15,21 +15,21 @@ from covey.core.json import Json, JsonObject
 
 class HttpLimits(NamedTuple):
     connections: int = 256
-    """In all. As many again are told that there is no room; any more are closed unheard."""
+    """The number of connections that are served. As many again get a refusal; further ones are closed unread."""
     per_token: int = 64
-    """Requests of one token under way at once, open streams included."""
+    """The number of concurrent requests of one token, open streams included."""
     sessions: int = 100
-    """Sessions of one token, which last for a while after their last request."""
+    """The number of sessions of one token. A session lasts for a while after its last request."""
     request_s: float = 20.0
-    """From the first byte of a request to its last, whatever the pace between them."""
+    """The time in seconds from the first byte of a request to its last."""
 
 
 LINGER_S: Final = 1.0
-"""How long a connection that there is no room for may take to say something before it is answered."""
+"""The time in seconds that a surplus connection may take to send something before it is refused."""
 
 
 class Refusal(NamedTuple):
-    """An answer to a request that is over a limit."""
+    """The response to a request over a limit."""
 
     status: HTTPStatus
     code: str
@@ -40,12 +40,12 @@ class Refusal(NamedTuple):
         return {"error": {"code": self.code, "message": self.message}}
 
     def response(self) -> bytes:
-        """Return the answer as it goes over a connection that ends with it."""
+        """Return the bytes of the response, which closes the connection."""
         return json_answer(self.status, self.document)
 
 
 def json_answer(status: HTTPStatus, document: Mapping[str, Json]) -> bytes:
-    """Return an answer of JSON, after which the connection ends."""
+    """Return the bytes of a JSON response that closes the connection."""
     body = json.dumps(document).encode()
     head = (
         f"HTTP/1.1 {status.value} {status.phrase}\r\n"
@@ -73,7 +73,7 @@ TOO_MANY_SESSIONS: Final = Refusal(
 
 
 def check_limits(limits: HttpLimits) -> HttpLimits:
-    """Return limits that can be held; Invalid where one can't."""
+    """Return the limits. Raise Invalid if one is not positive."""
     for name, value in zip(HttpLimits._fields, limits, strict=True):
         if not value > 0:
             raise Invalid(name, value, "use more than 0")

@@ -1,4 +1,4 @@
-"""Who acts, and how sure the space is of it."""
+"""The identity of an actor, with the grade of its verification."""
 
 from enum import StrEnum
 from typing import Final, NamedTuple
@@ -8,7 +8,7 @@ from covey.core.names import OPERATOR, SPACE, AgentName
 
 
 class Grade(StrEnum):
-    """How an identity was established, strongest first."""
+    """The way in which an identity was established, strongest first."""
 
     TOKEN = "token"
     """A credential of the HTTP or NATS surface, bound to an agent or to the operator."""
@@ -17,14 +17,14 @@ class Grade(StrEnum):
     """The secret that was minted when the session joined."""
 
     CLAIMED = "claimed"
-    """A command-line flag, an environment variable, a foreign program: nobody checked."""
+    """A command-line flag, an environment variable or a foreign program: unverified."""
 
     SPACE = "space"
-    """The space itself, telling of an expiry or an eviction; no caller can have it."""
+    """The space itself, such as in a notice of an expiry or an eviction; no caller can have this grade."""
 
 
 class Identity(NamedTuple):
-    """An agent, the session it acts from where there is one, and the grade of that knowledge."""
+    """An agent, the session that it acts from, if any, and the grade of the verification."""
 
     agent: AgentName
     session: SessionId | None = None
@@ -32,11 +32,11 @@ class Identity(NamedTuple):
 
     @property
     def is_operator(self) -> bool:
-        """Only a token makes an operator."""
+        """True for the operator's name with a token: only a token makes an operator."""
         return self.agent == OPERATOR and self.grade is Grade.TOKEN
 
     def __str__(self) -> str:
-        """Render provenance with its grade, as it stands beside every message."""
+        """Return the agent with its grade, as it is shown beside every message."""
         return f"{self.agent} ({self.grade})"
 
 

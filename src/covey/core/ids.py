@@ -1,4 +1,4 @@
-"""Ids: made by the Ids port, parsed here when they come from outside."""
+"""Ids of records, inboxes and topics. The Ids port makes new ones; this module parses ids from outside."""
 
 import re
 from typing import NewType
@@ -16,7 +16,7 @@ DeliveryId = NewType("DeliveryId", str)
 """<message id>.<n>, n counting the copies of the message from 1."""
 
 OfferId = NewType("OfferId", str)
-"""A uuid; it is also the nonce that stands in what the model is shown."""
+"""A uuid. It is also the nonce in the text that the model is shown."""
 
 TicketId = NewType("TicketId", str)
 """<message id>@<agent that owes the answer>."""
@@ -25,16 +25,16 @@ InboxId = NewType("InboxId", str)
 """session:<session id>, or agent:<name> for mail that is parked with the agent."""
 
 Topic = NewType("Topic", str)
-"""What a waiter can listen for."""
+"""The name of a wake-up that a waiter can listen for."""
 
 JOURNAL_TOPIC = Topic("journal")
 
-_TRACEPARENT = r"[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}"  # not compiled here: few programs meet one
+_TRACEPARENT = r"[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}"  # not compiled here: few programs need it
 _MESSAGE = re.compile(r"[0-9]{13}-[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 
 
 def parse_message_id(text: object) -> MessageId:
-    """Return `text` as a message id."""
+    """Parse a message id."""
     if not isinstance(text, str) or not _MESSAGE.fullmatch(text):
         raise Invalid("message id", text, "use MILLISECONDS-UUID")
     return MessageId(text)
@@ -63,28 +63,28 @@ def parse_new_message_id(text: object) -> MessageId:
 
 
 def parse_session_id(text: object) -> SessionId:
-    """Return `text` as a session id."""
+    """Parse a session id."""
     if not isinstance(text, str) or not is_uuid_like(text):
         raise Invalid("session id", text, "use a uuid")
     return SessionId(text.lower())
 
 
 def parse_correlation_id(text: object) -> str:
-    """Return `text` as a correlation id: a uuid."""
+    """Parse a correlation id: a uuid."""
     if not isinstance(text, str) or not is_uuid_like(text):
         raise Invalid("correlation id", text, "use a uuid")
     return text.lower()
 
 
 def parse_traceparent(text: object) -> str:
-    """Return `text` as the context of a distributed trace (W3C traceparent)."""
+    """Parse the context of a distributed trace (W3C traceparent)."""
     if not isinstance(text, str) or not re.fullmatch(_TRACEPARENT, text):
         raise Invalid("traceparent", text, "use VERSION-TRACE-PARENT-FLAGS in hex")
     return text
 
 
 def parse_offer_id(text: object) -> OfferId:
-    """Return `text` as an offer id."""
+    """Parse an offer id."""
     if not isinstance(text, str) or not is_uuid_like(text):
         raise Invalid("offer id", text, "use a uuid")
     return OfferId(text.lower())
@@ -96,22 +96,22 @@ def delivery_id(message_id: MessageId, n: int) -> DeliveryId:
 
 
 def delivery_message(delivery: DeliveryId) -> MessageId:
-    """Return the message that a delivery is a copy of."""
+    """Return the id of the message that a delivery is a copy of."""
     return MessageId(delivery.rpartition(".")[0])
 
 
 def ticket_message(ticket: TicketId) -> MessageId:
-    """Return the request that a ticket is for."""
+    """Return the id of the request that a ticket is for."""
     return MessageId(ticket.partition("@")[0])
 
 
 def ticket_id(message_id: MessageId, debtor: AgentName) -> TicketId:
-    """Return the id of the debt that `debtor` has for a message."""
+    """Return the id of the ticket of `debtor` for a message."""
     return TicketId(f"{message_id}@{debtor}")
 
 
 def parse_ticket_id(text: object) -> TicketId:
-    """Return `text` as a ticket id."""
+    """Parse a ticket id."""
     if not isinstance(text, str) or "@" not in text:
         raise Invalid("ticket id", text, "use MESSAGE@AGENT")
     message_id, _, debtor = text.partition("@")
@@ -124,25 +124,25 @@ def session_inbox(session_id: SessionId) -> InboxId:
 
 
 def parked_inbox(agent: AgentName) -> InboxId:
-    """Return the inbox where mail waits for the next session of an agent."""
+    """Return the inbox in which mail waits for the next session of an agent."""
     return InboxId(f"agent:{agent}")
 
 
 def is_parked(inbox: InboxId) -> bool:
-    """Tell whether an inbox is an agent's and not a session's."""
+    """Tell whether an inbox belongs to an agent and not to a session."""
     return inbox.startswith("agent:")
 
 
 def inbox_session(inbox: InboxId) -> SessionId | None:
-    """Return the session whose inbox it is, or None where it is an agent's."""
+    """Return the session that an inbox belongs to, or None for the inbox of an agent."""
     return None if is_parked(inbox) else SessionId(inbox.partition(":")[2])
 
 
 def inbox_topic(inbox: InboxId) -> Topic:
-    """Return what rings when something is placed in `inbox`."""
+    """Return the topic that rings when a delivery is placed in `inbox`."""
     return Topic(inbox)
 
 
 def message_topic(message_id: MessageId) -> Topic:
-    """Return what rings when a delivery or a ticket of the message moves."""
+    """Return the topic that rings when a delivery or a ticket of the message moves."""
     return Topic(f"message:{message_id}")

@@ -1,7 +1,7 @@
-"""The inbox router: what arrived for each goal, in memory, until its runtime drains it at the next turn.
+"""The inbox router: in-memory buffers of the messages for each goal, until its runtime drains them at the next turn.
 
-Buffers hold 64 messages; the oldest gives way. A message for a goal that nobody has registered waits in a fresh buffer,
-so that who is spawned and written to at once sees it.
+A buffer holds 64 messages and evicts the oldest. A message for an unregistered goal waits in a new buffer, so that an
+agent sees messages that were sent right after its spawn.
 """
 
 from collections import deque
@@ -15,14 +15,14 @@ from covey.core.peers_wire import InboxMessage, parse_inbox_message, parse_inbox
 
 T = TypeVar("T")
 Say = Callable[[str], None]
-"""Where a line for whoever runs the program goes."""
+"""A sink for log lines."""
 
 MAX_UNREGISTERED: Final = 1024
-"""How many goals that nobody has registered may have a buffer; the one that was begun first gives way."""
+"""The number of unregistered goals that may have a buffer. Beyond it, the oldest buffer is dropped."""
 
 
 class InboxBuffer(Generic[T]):
-    """What waits for one goal, oldest first."""
+    """The waiting messages of one goal, oldest first."""
 
     def __init__(self, goal: SessionId, warn: Say, limit: int = PEERS_INBOX_CAPACITY) -> None:
         self.goal = goal
@@ -34,14 +34,14 @@ class InboxBuffer(Generic[T]):
         return len(self._waiting)
 
     def push(self, message: T) -> None:
-        """Add a message; where the buffer is full the oldest is evicted, with a warning."""
+        """Add a message. If the buffer is full, evict the oldest message with a warning."""
         if len(self._waiting) == self._limit:
             self._waiting.popleft()
             self._warn(f"the buffer of goal {self.goal} held {self._limit} messages: the oldest was evicted")
         self._waiting.append(message)
 
     def drain(self) -> Sequence[T]:
-        """Take everything out."""
+        """Remove and return all messages."""
         drained = tuple(self._waiting)
         self._waiting.clear()
         return drained
@@ -57,11 +57,12 @@ class Buffers(Generic[T]):
 
     @property
     def unregistered(self) -> Sequence[SessionId]:
-        """The goals for which something waits and that nobody has registered."""
+        """The unregistered goals that have a buffer."""
         return tuple(self._unregistered)
 
     def register(self, goal: SessionId | str) -> InboxBuffer[T]:
-        """Return the goal's buffer, with what came before it was registered. Registering again changes nothing."""
+        """Return the goal's buffer, with the messages that came before this call. Registering again changes
+        nothing."""
         goal = parse_session_id(goal)
         if goal not in self._registered:
             early = self._unregistered.pop(goal, None)
@@ -69,7 +70,7 @@ class Buffers(Generic[T]):
         return self._registered[goal]
 
     def forget(self, goal: SessionId | str) -> None:
-        """Let go of the goal's buffer and of what is in it."""
+        """Drop the goal's buffer with its messages."""
         goal = parse_session_id(goal)
         self._registered.pop(goal, None)
         self._unregistered.pop(goal, None)
@@ -80,14 +81,14 @@ class Buffers(Generic[T]):
         if buffer is None:
             if len(self._unregistered) == MAX_UNREGISTERED:
                 oldest = next(iter(self._unregistered))
-                self._warn(f"{MAX_UNREGISTERED} goals that nobody registered have mail: that of {oldest} is dropped")
+                self._warn(f"{MAX_UNREGISTERED} unregistered goals have mail: that of {oldest} is dropped")
                 del self._unregistered[oldest]
             buffer = self._unregistered[goal] = InboxBuffer(goal, self._warn)
         buffer.push(message)
 
 
 class InboxRouter(Buffers[InboxMessage]):
-    """Buffers that are filled from the wire: give it what comes on agent.inbox.>."""
+    """Buffers that are filled from the wire: pass every message on agent.inbox.> to `route`."""
 
     def __init__(self, warn: Say, debug: Say) -> None:
         super().__init__(warn)

@@ -1,7 +1,7 @@
-"""Injection: what is pending put into the messages of one request, at the end, once, in a form that is valid there.
+"""Injection of pending mail into the messages of one request: at the end, once, in a form that is valid there.
 
-It is a call of the broadcast tool with its result where that is possible, and text of the user's last turn otherwise.
-The list that was given stays as it is.
+The form is a call of the broadcast tool with its result if possible, and otherwise text in the user's last turn. The
+caller's list is not changed.
 """
 
 from collections.abc import Mapping, Sequence
@@ -19,11 +19,11 @@ from covey.core.render import Style, framed
 from covey.core.render_broadcast import broadcast_output
 
 Thinking = bool | Mapping[str, object] | None
-"""Whether the model is to think, or what the request says of it."""
+"""The thinking option of a request: on or off, or the provider's own data."""
 
 
 class Form(StrEnum):
-    """How something was injected."""
+    """The form of an injection."""
 
     NOTHING = "nothing"
     CALL = "call"
@@ -33,12 +33,12 @@ class Form(StrEnum):
 
 
 class Injected(NamedTuple):
-    """The messages of a request with what is pending."""
+    """The messages of a request with the pending mail."""
 
     messages: list[Any]
     form: Form
     why: str = ""
-    """Why it is text: what a call would have been invalid for."""
+    """The reason for the form TEXT: a tool call would have been invalid."""
 
 
 def inject(
@@ -50,12 +50,12 @@ def inject(
     thinking: Thinking = False,
     style: Style | None = None,
 ) -> Injected:
-    """Return a copy of `messages` with what is pending at its end. What an earlier injection put there is replaced.
+    """Return a copy of `messages` with the pending mail at its end. It replaces an earlier injection there.
 
-    `tools` are those of the request, by name or as it describes them. `style` is that of a text: by default that of the
-    broadcast tool where it is declared, otherwise the block of peer messages.
+    `tools` are the tools of the request, as names or descriptions. `style` is the style of a text: by default that of
+    the broadcast tool if it is declared, otherwise the block of peer messages.
 
-    What is shown until it is handled stands once in the whole list; what is shown once stays where it was shown.
+    With `UNTIL_HANDLED`, earlier injections in the list are removed too; with `ONCE`, they stay in place.
     """
     everywhere = pending.presentation is Presentation.UNTIL_HANDLED
     result = take_out(messages, provider=provider, everywhere=everywhere)
@@ -75,10 +75,10 @@ def inject(
 
 
 def take_out(messages: Sequence[object], *, provider: Provider, everywhere: bool = False) -> list[Any]:
-    """Return a copy of `messages` without the injection at its end; it is then what it was before.
+    """Return a copy of `messages` without the injection at its end, as the list was before.
 
-    With `everywhere`, without earlier ones too, up to the model's last thought: some models refuse a thought when what
-    stood before it has changed.
+    With `everywhere`, remove earlier injections too, back to the model's last thought: some models refuse a thought if
+    the messages before it have changed.
     """
     result = list(messages)
     while is_ours(result, len(result) - 2, provider):
@@ -104,7 +104,7 @@ def _take_out_earlier(result: list[Any], provider: Provider) -> None:
 
 
 def _why_text(pieces: Pieces, declared: bool, thinking: Thinking) -> str:
-    """Return what a call would be invalid for; empty where it is valid."""
+    """Return the reason why a call would be invalid; empty if it is valid."""
     end = end_of(pieces)
     if not declared:
         return "the broadcast tool is not declared"

@@ -1,4 +1,4 @@
-"""A tool call that the model never made, and its result: made, recognised and taken out again."""
+"""Injected tool calls with their results: building, recognising and removing them."""
 
 from collections.abc import Sequence
 from typing import Any, Final
@@ -8,18 +8,19 @@ from covey.core.inject_pieces import Provider, blocks, field, sequence
 from covey.core.render_broadcast import INPUT, TOOL
 
 _MARK: Final = "cvy_"
-"""Begins the ids of our calls. With the id of an offer they have 40 characters, which every provider takes."""
+"""The prefix of the ids of injected calls. With the id of an offer, an id has 40 characters, which every provider
+accepts."""
 
 _NO_OFFER: Final = "00000000-0000-0000-0000-000000000000"
 
 
 def call_id(offer: str | None) -> str:
-    """Return the id of the call that shows an offer; it stands in the transcript and proves the showing."""
+    """Return the id of the call that shows an offer. In a transcript, the id proves that the offer was shown."""
     return _MARK + (offer or _NO_OFFER)
 
 
 def call_and_result(use_id: str, result: str, provider: Provider) -> list[dict[str, Any]]:
-    """Return the two items that a provider takes for a call and its result."""
+    """Return a call and its result as two items in the provider's format."""
     if provider is Provider.ANTHROPIC:
         use = {"type": "tool_use", "id": use_id, "name": TOOL, "input": dict(INPUT)}
         answer = {"type": "tool_result", "tool_use_id": use_id, "content": result}
@@ -38,7 +39,7 @@ def call_and_result(use_id: str, result: str, provider: Provider) -> list[dict[s
 
 
 def is_ours(items: Sequence[object], at: int, provider: Provider) -> bool:
-    """Tell whether a call of ours stands at this place, with its result after it."""
+    """Tell whether the item at this place is an injected call, and the next one its result."""
     if not 0 <= at < len(items) - 1:
         return False
     use_id = _use_id(items[at], provider)
@@ -62,12 +63,12 @@ def _result_id(item: object, provider: Provider) -> object:
 
 
 def _only(parts: Sequence[object], kind: str, name: str) -> object:
-    """Return a field of the only part, where it is of that kind."""
+    """Return a field of the part if it is the only one and of that kind; otherwise None."""
     return field(parts[0], name) if len(parts) == 1 and field(parts[0], "type") == kind else None
 
 
 def is_declared(tools: Sequence[object]) -> bool:
-    """Tell whether the tool is among those of a request: names, or descriptions in any provider's form."""
+    """Tell whether a request declares the broadcast tool, by name or by a description in any provider's format."""
     return any(tool == TOOL or field(tool, "name") == TOOL or _function_name(tool) == TOOL for tool in tools)
 
 

@@ -1,6 +1,6 @@
-"""The messages of a request, read alike whichever provider they are for: who speaks, what is called, what is answered.
+"""A uniform view of the messages of a request, for all providers: the speaker, the tool calls and their results.
 
-They may be plain data or objects of a provider's SDK. Nothing here changes them.
+The messages may be plain data or objects of a provider's SDK. This module does not change them.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -9,7 +9,7 @@ from typing import NamedTuple, cast
 
 
 class Provider(StrEnum):
-    """Whose form a list of messages has."""
+    """The format of a list of messages."""
 
     ANTHROPIC = "anthropic"
     """`messages` of the Messages API."""
@@ -25,38 +25,38 @@ class Who(StrEnum):
     USER = "user"
     MODEL = "model"
     TOOL = "tool"
-    """Only the results of tools; where they stand in a user's message, the user speaks."""
+    """An item with only the results of tools. If results are in a user's message, the speaker is USER."""
     SYSTEM = "system"
 
 
 class Piece(NamedTuple):
-    """One item of a list."""
+    """One item of a list of messages."""
 
     who: Who
     calls: frozenset[str] = frozenset()
-    """The ids of the tool calls that it makes and that somebody must answer."""
+    """The ids of the tool calls in the item, which need results."""
     results: frozenset[str] = frozenset()
-    """The ids of the calls that it answers."""
+    """The ids of the calls whose results are in the item."""
     thinks: bool = False
 
 
 def field(item: object, name: str) -> object:
-    """Return a field of plain data or of an object; None where it has none."""
+    """Return a field of plain data or of an object, or None."""
     return cast(Mapping[str, object], item).get(name) if isinstance(item, Mapping) else getattr(item, name, None)
 
 
 def blocks(item: object) -> Sequence[object]:
-    """Return the parts that the content of a message has; a text has none."""
+    """Return the parts of a message's content; a text has none."""
     return sequence(field(item, "content"))
 
 
 def sequence(value: object) -> Sequence[object]:
-    """Return a list as such; anything else is an empty one."""
+    """Return `value` if it is a list or tuple, otherwise an empty sequence."""
     return cast(Sequence[object], value) if isinstance(value, list | tuple) else ()
 
 
 class Pieces:
-    """A list as pieces, each read when it is looked at: only its end matters, and a list can be long."""
+    """A list of messages as pieces, read lazily: only the end matters, and a list can be long."""
 
     def __init__(self, items: Sequence[object], provider: Provider) -> None:
         self._items = items

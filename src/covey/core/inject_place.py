@@ -1,4 +1,4 @@
-"""The place in a list of messages where what is pending belongs: at the end, in a form that is valid there."""
+"""The place for an injection in a list of messages: as near to the end as is valid."""
 
 from typing import NamedTuple
 
@@ -6,26 +6,26 @@ from covey.core.inject_pieces import Pieces, Who
 
 
 class End(NamedTuple):
-    """How a list ends."""
+    """The state of a list at its end."""
 
     open_from: int | None
-    """Where the first call stands that nobody has answered yet; None where there is none."""
+    """The index of the first tool call without a result, or None."""
     begun_from: int | None
-    """Where the answer begins that the model is to go on with (a prefill); None where it begins anew."""
+    """The index at which the model's unfinished answer (a prefill) begins, or None."""
     thinks: bool
-    """Whether the model thought in its last turn: its next answer goes on from there."""
+    """True if the model thought in its last turn: its next answer goes on from there."""
 
 
 class TextPlace(NamedTuple):
-    """Where text goes."""
+    """The place for a text."""
 
     at: int
     is_new: bool
-    """Whether a new message of the user goes there, instead of the text into the one that is there."""
+    """True to insert a new message of the user at this index, False to add the text to the message there."""
 
 
 def end_of(pieces: Pieces) -> End:
-    """Look at the last turn of the model, and at what followed."""
+    """Return the state of the list after the last turn of the model."""
     answered: set[str] = set()
     open_from = begun_from = None
     thinks = False
@@ -44,9 +44,9 @@ def end_of(pieces: Pieces) -> End:
 
 
 def text_place(pieces: Pieces) -> TextPlace:
-    """Find where text belongs: with the last words of the user if nothing but the system's follow, otherwise in a new
-    message of the user at the end; before a call that is open and before an answer that has begun, for nothing may
-    stand after them."""
+    """Return the place for a text: in the last message of the user if only messages of the system follow, otherwise in
+    a new message of the user at the end. An open call or an unfinished answer must stay last, so the text goes before
+    it."""
     open_from, begun_from, _ = end_of(pieces)
     limits = [at for at in (open_from, begun_from) if at is not None]
     limit = min(limits, default=len(pieces))

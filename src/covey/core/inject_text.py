@@ -1,4 +1,4 @@
-"""Text in a user's message: put there, recognised, and taken out again, so that the message is what it was."""
+"""Injected text in a user's message: adding, recognising and removing it, so that the message is as it was."""
 
 from collections.abc import Mapping
 from typing import Any, Final, cast
@@ -7,7 +7,7 @@ from covey.core.inject_pieces import Provider, blocks, field
 from covey.core.render import FRAME_BEGIN, FRAME_END
 
 _GAP: Final = "\n\n"
-"""Between what the user wrote and the text. A message that has nothing else has no gap either: it is new."""
+"""The separator between the user's words and the injected text. A message that was made for the text has none."""
 
 _TEXT: Final = {
     Provider.ANTHROPIC: "text",
@@ -17,12 +17,12 @@ _TEXT: Final = {
 
 
 def new_message(text: str) -> dict[str, Any]:
-    """Return a message that says only this."""
+    """Return a message of the user with only this text."""
     return {"role": "user", "content": text}
 
 
 def with_text(message: object, text: str, provider: Provider) -> dict[str, Any] | None:
-    """Return a copy of a message with text at its end; None where it has no content that text can be added to."""
+    """Return a copy of a message with text at its end; None if text can't be added to its content."""
     if not isinstance(message, Mapping):
         return None
     fields = cast(Mapping[str, object], message)
@@ -37,7 +37,8 @@ def with_text(message: object, text: str, provider: Provider) -> dict[str, Any] 
 
 
 def has_text(message: object) -> bool:
-    """Tell whether a message of the user has our text at its end. Where a model repeats it, it is the model's own."""
+    """Tell whether a message of the user ends with an injected text. A model's repetition of the text does not
+    count."""
     if not isinstance(message, Mapping):
         return False
     fields = cast(Mapping[str, object], message)
@@ -51,14 +52,14 @@ def has_text(message: object) -> bool:
 
 
 def without_text(message: object) -> dict[str, Any] | None:
-    """Return a copy of a message that has our text without it; None where it was there for the text alone."""
+    """Return a copy of a message without its injected text; None if the message was made for the text."""
     fields = cast(Mapping[str, object], message)
     content = fields["content"]
     if not isinstance(content, str):
         return {**fields, "content": blocks(fields)[:-1]}
     if _is_alone(content):
         return None
-    # Nothing within the text looks like its beginning, so the last one is it.
+    # The injected text does not contain the begin mark again, so the last mark is its beginning.
     return {**fields, "content": content[: content.rindex(_GAP + FRAME_BEGIN)]}
 
 

@@ -1,4 +1,4 @@
-"""The type of what JSON can hold, for the edges where outside data comes in."""
+"""The types of JSON data, for the edges at which outside data comes in."""
 
 from collections.abc import Mapping, Sequence
 

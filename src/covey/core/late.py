@@ -1,7 +1,7 @@
-"""Late: what is loaded when it is first used, so that a short-lived program waits only for what it needs.
+"""Late loading: properties and names that import modules on first use, so that a short-lived program loads little.
 
-A late property imports the modules that it needs in its body, and is worked out once. To a type checker it is a plain
-property of the type that its body has (late.pyi); `functools.cached_property` is not, and would fit no Protocol.
+The body of a late property imports the modules that it needs, and runs once. To a type checker it is a plain property
+of the body's return type (late.pyi); `functools.cached_property` is not, and would not match a Protocol.
 """
 
 from collections.abc import Callable, Mapping
@@ -12,7 +12,8 @@ __all__ = ["late", "late_names"]
 
 
 def late_names(package: str, homes: Mapping[str, str]) -> Callable[[str], object]:
-    """Return a `__getattr__` for a package whose names live in the modules `homes`; __init__.pyi has their types."""
+    """Return a `__getattr__` for a package. `homes` maps each of its names to a module; __init__.pyi has their
+    types."""
 
     def find(name: str) -> object:
         home = homes.get(name)

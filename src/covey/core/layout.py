@@ -1,4 +1,4 @@
-"""Folders that people read: where a copy of a message stands in them, and what a foreign program has put there."""
+"""Layouts of shared folders: the places of files, and the messages that foreign programs write there."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -27,19 +27,20 @@ class Shelf(StrEnum):
 
 
 class Spot(NamedTuple):
-    """Where a file stands."""
+    """The place of a file."""
 
     shelf: Shelf
     owner: str
-    """The folder of an agent, as it is called there; "" in an archive that all agents share."""
+    """The name of the agent's folder; "" in an archive that all agents share."""
     name: str
-    """The file's."""
+    """The name of the file."""
     scope: str = ""
-    """With SWEPT: the folder of the task."""
+    """With SWEPT: the name of the task's folder."""
 
 
 class Paper(NamedTuple):
-    """What a foreign program has written for one agent, as far as it can be understood. Names and ids are theirs."""
+    """A message to one agent in a file of a foreign program, as far as it could be parsed. Names and ids are those of
+    the foreign program."""
 
     id: str
     sender: str
@@ -53,7 +54,8 @@ class Paper(NamedTuple):
     in_reply_to: str | None = None
     data: tuple[Json, ...] = ()
     files: tuple[str, ...] = ()
-    """Absolute or other paths. A file is kept as it is now where its path is absolute and under a declared root."""
+    """Paths, absolute or not. The present content of a file is kept if its path is absolute and under a declared
+    root."""
     task_id: str | None = None
     task_state: str | None = None
     deadline: datetime | None = None
@@ -62,31 +64,31 @@ class Paper(NamedTuple):
     callback: Callback | None = None
     metadata: Mapping[str, Json] = {}
     to: str = ""
-    """Whom it is for: the owner of the folder, or, in an archive that all agents share, whom it names."""
+    """The recipient: the owner of the folder, or, in an archive that all agents share, the one that the file names."""
 
 
 class Known(NamedTuple):
-    """A file that stands for the copy of a message that an agent has."""
+    """A file that stands for an agent's copy of a message."""
 
     file_id: str
-    """The id in the file: the message's where it has one recipient, else one of its own for each."""
+    """The id in the file: the message's id if it has one recipient, else a separate id for each."""
     message_id: MessageId
     agent: AgentName
     spot: Spot
     is_ours: bool
-    """False where a foreign program has written it."""
+    """False if a foreign program has written the file."""
 
 
 class Copy(NamedTuple):
-    """The copy of a message that an agent has, as foreign programs know it: names and ids are theirs."""
+    """An agent's copy of a message, with the names and ids that foreign programs use."""
 
     file_id: str
     sender: str
     to: str
     in_reply_to: str | None = None
-    """The id in the file that it answers."""
+    """The id in the file of the answered message."""
     task_id: str | None = None
-    """Their id of the task that it is about; None where we gave it its id."""
+    """The foreign program's id of the task that the message is about; None if Covey gave the task its id."""
     microsecond: int = 0
     number: int = 0
-    """When the message was made, within its second, and its number in the inbox: names of files sort by them."""
+    """The microsecond at which the message was made, and its number in the inbox: names of files sort by them."""

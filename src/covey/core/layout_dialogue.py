@@ -1,4 +1,4 @@
-"""The layout of agent loops: a file of eleven fields for each message, and a manifest of what became of it."""
+"""The dialogue layout, for agent loops: a file of eleven fields for each message, and a manifest of their history."""
 
 from collections.abc import Mapping
 from contextlib import suppress
@@ -31,7 +31,7 @@ from covey.core.wire import read_json
 SWEPT: Final = "task-swept"
 
 _KINDS: Final[Mapping[Kind, Kind]] = {Kind.TASK: Kind.REQUEST, Kind.UPDATE: Kind.NOTIFY}
-"""What loops have no word for is the nearest that they have."""
+"""Kinds that loops do not know, with the nearest kind that they do."""
 
 _READ: Final[Mapping[Json, Kind]] = {str(kind): kind for kind in (Kind.REQUEST, Kind.RESPONSE, Kind.NOTIFY)}
 
@@ -41,12 +41,12 @@ NO_TASK: Final = "no-task"
 
 
 def file_name(file_id: str) -> str:
-    """Return what a file of ours is called."""
+    """Return the name of the file that Covey writes for an id."""
     return f"{file_id}.json"
 
 
 def written(message: Message, copy: Copy, document: str) -> bytes:
-    """Return the file of an agent's copy. What is data or a file stands in its body as text, too."""
+    """Return the content of the file for an agent's copy. Its body also has data and files, as text."""
     fields = {
         **dialogue_document(message),
         "id": copy.file_id,
@@ -62,23 +62,23 @@ def written(message: Message, copy: Copy, document: str) -> bytes:
 
 
 def phase_of(message: Message) -> str:
-    """Return the task that loops file a message under."""
+    """Return the task under which loops file a message."""
     return message.scope or NO_TASK
 
 
 def kind_of(message: Message) -> Kind:
-    """Return the kind of a message in the words of loops."""
+    """Return the kind of a message, as loops know it."""
     return _KINDS.get(message.kind, message.kind)
 
 
 def topic_of(message: Message) -> str:
-    """Return the subject that loops read: the message's, or the word for its kind."""
+    """Return the subject that loops read: the message's subject, or its kind."""
     return message.subject or str(message.kind)
 
 
 def paper(content: bytes, owner: str) -> Paper:
-    """Return what a file in the inbox of `owner` says, or, without one, in the archive; Invalid where it says nothing
-    that a loop would understand."""
+    """Parse a file from the inbox of `owner`, or from the archive if `owner` is empty. Raise Invalid if a loop could
+    not read it."""
     data = document_of(content)
     body = text_in(data, "body")
     if body is None:
@@ -109,14 +109,14 @@ def paper(content: bytes, owner: str) -> Paper:
 
 
 def _kind(data: Mapping[str, Json], answers: str | None) -> Kind:
-    """Return the kind that a file has, or comes closest to. A response answers something."""
+    """Return the kind in a file, or the nearest one. A response that answers no message is a notify."""
     word = text_in(data, "kind")
     kind = _READ.get(word) or (Kind.REQUEST if data.get("expects_reply") is True else Kind.NOTIFY)
     return Kind.NOTIFY if kind is Kind.RESPONSE and answers is None else kind
 
 
 def manifest_line(event: Literal["sent", "archived"], message: Message, copy: Copy, at: datetime, position: int) -> str:
-    """Return the line of the manifest that says what became of an agent's copy; `position` is that in the journal."""
+    """Return the manifest's line for an event of an agent's copy; `position` is the event's in the journal."""
     return to_json(
         {
             "event": event,
@@ -138,7 +138,7 @@ def manifest_line(event: Literal["sent", "archived"], message: Message, copy: Co
 
 
 def swept_line(scope: Scope, moved: int, at: datetime, position: int) -> str:
-    """Return the line of the manifest that says how many files a task left behind."""
+    """Return the manifest's line for a sweep, with the number of files that were moved."""
     told_at = format_instant(at)
     return to_json(
         {
@@ -154,7 +154,7 @@ def swept_line(scope: Scope, moved: int, at: datetime, position: int) -> str:
 
 
 def position_of(line: str | bytes) -> int | None:
-    """Return the position in the journal that a line of ours has; a foreign one has none."""
+    """Return the journal position in a line of the manifest; None for the line of a foreign program."""
     with suppress(ValueError, RecursionError):
         data = read_json(line.decode() if isinstance(line, bytes) else line)
         position = cast(Mapping[str, Json], data).get("position") if isinstance(data, dict) else None

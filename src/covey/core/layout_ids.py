@@ -1,4 +1,4 @@
-"""Ids and names between the ledger and a folder that foreign programs share: derived, so that twice gives the same."""
+"""Ids and names that are derived for a shared folder: the same input always gives the same id."""
 
 import re
 from contextlib import suppress
@@ -24,8 +24,8 @@ _ODD = re.compile(r"[/\\\x00-\x1f\x7f-\x9f]")
 
 
 def file_id(message_id: MessageId, agent: AgentName, is_only: bool) -> str:
-    """Return the id in the file of an agent's copy: the message's, or, where several agents have one, an own for each,
-    of the same millisecond."""
+    """Return the id in the file of an agent's copy: the message's id, or, if several agents have copies, a separate id
+    for each, with the same millisecond."""
     return message_id if is_only else f"{message_id[:13]}-{_uuid('copy', message_id, agent)}"
 
 
@@ -35,7 +35,7 @@ def derived_id(layout: Layout, owner: str, foreign_id: str, digest: str, millis:
 
 
 def millis_of(paper: Paper, name: str) -> int:
-    """Return when a foreign message was made, as far as its id, its time or the name of its file say; else 0."""
+    """Return the time of a foreign message in milliseconds, from its id, its time field or its file's name; else 0."""
     if own := _OWN_MILLIS.match(paper.id):
         return int(own[1])
     if paper.created_at is not None:
@@ -47,7 +47,7 @@ def millis_of(paper: Paper, name: str) -> int:
 
 
 def agent_of(name: str) -> AgentName:
-    """Return the agent that a foreign name stands for: its own where it can be one, and is kept for nobody else."""
+    """Return the agent for a foreign name: the name itself if it is valid and not reserved, otherwise an alias."""
     with suppress(Invalid):
         if not is_reserved(name):
             return parse_agent_name(name)
@@ -55,17 +55,18 @@ def agent_of(name: str) -> AgentName:
 
 
 def recipient_of(owner: str) -> AgentName:
-    """Return the agent whose folder it is. Anyone may write to the operator; who writes as one is somebody else."""
+    """Return the agent that owns a folder. Any program may write to the operator; as a sender, the operator's name gets
+    an alias (`agent_of`)."""
     return OPERATOR if owner == OPERATOR else agent_of(owner)
 
 
 def alias_of(name: str) -> AgentName:
-    """Return what a foreign program is called here whose own name is no name of an agent."""
+    """Return the agent name for a foreign program whose own name can't be used."""
     return AgentName(f"foreign-{_digest(name)[:8]}")
 
 
 def is_folder_name(name: str) -> bool:
-    """Tell whether a name can be that of an agent's folder: one harmless step of a path, and nobody else's place."""
+    """Tell whether an agent's folder can have a name: a single safe component of a path that has no other use."""
     if not name or name.startswith(".") or name == REGISTRY_NAME or _ODD.search(name):
         return False
     try:
@@ -75,7 +76,7 @@ def is_folder_name(name: str) -> bool:
 
 
 def _uuid(*words: str) -> str:
-    """Return words as a uuid, of the version that is kept for own rules."""
+    """Return a uuid that is derived from words: version 8, for custom schemes."""
     made = _digest(*words)
     return f"{made[:8]}-{made[8:12]}-8{made[13:16]}-8{made[17:20]}-{made[20:32]}"
 
@@ -83,5 +84,5 @@ def _uuid(*words: str) -> str:
 def _digest(*words: str) -> str:
     from hashlib import sha256  # here because it brings OpenSSL, and every command looks at names of folders
 
-    # Those may have bytes in them that are no text.
+    # Names of folders may contain bytes that are no valid UTF-8.
     return sha256(to_json(words).encode("utf-8", "surrogatepass")).hexdigest()

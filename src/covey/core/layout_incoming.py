@@ -1,4 +1,4 @@
-"""From what a foreign program has written to the message that the space accepts."""
+"""Incoming files: conversion of a foreign program's file to a message that the space accepts."""
 
 from collections.abc import Mapping
 from datetime import datetime, timedelta
@@ -19,7 +19,7 @@ from covey.core.names import AgentName
 from covey.core.parts import DataPart, FilePart, Part, TextPart
 
 FOREIGN = "foreign"
-"""What a file said besides is kept under this name: words of foreign programs have no meaning for ours."""
+"""The metadata field for other data of a file. It is kept apart, because Covey does not interpret it."""
 
 
 def incoming(
@@ -32,12 +32,12 @@ def incoming(
     task: MessageId | None = None,
     snapshots: Mapping[str, FilePart] = MappingProxyType({}),
 ) -> Message:
-    """Return the message that a file becomes. `answered` is the message of ours that it answers, `task` the task that
-    an update is about, where they are known. An answer to nothing that is known is merely told. `snapshots` are the
-    files that could be kept, by their paths."""
+    """Return the message for a file. `answered` is the message that it answers, `task` the task that an update is
+    about, if they are known. A response to an unknown message becomes a notify. `snapshots` are the attached files that
+    could be stored, by their paths."""
     kind = Kind.NOTIFY if paper.kind is Kind.RESPONSE and answered is None else paper.kind
     if kind is Kind.TASK:
-        answered = None  # a task that is part of another says so by its path
+        answered = None  # a subtask refers to its parent by its path, not by a reply
     address = Address(AddressKind.AGENT, to)
     draft = Draft(
         kind=kind,
@@ -63,7 +63,7 @@ def incoming(
 
 
 def _on_its_path(message: Message, paper: Paper) -> Message:
-    """Return the message with the hops and the path that it came with, as far as they can be true."""
+    """Return the message with the hops and the trace of its file, as far as they are plausible."""
     passed = [name for name in dict.fromkeys(map(agent_of, paper.trace)) if name != message.sender.agent]
     hops_left = message.hops_left if paper.ttl is None else min(paper.ttl, INITIAL_HOPS - 1)
     return (
@@ -74,7 +74,7 @@ def _on_its_path(message: Message, paper: Paper) -> Message:
 
 
 def _parts(paper: Paper, snapshots: Mapping[str, FilePart]) -> tuple[Part, ...]:
-    """Return the parts of the message. A file that could not be kept is a data part with its path."""
+    """Return the parts of the message. A file that could not be stored is a data part with its path."""
     others: list[Part] = [
         *(DataPart(item) for item in paper.data),
         *(snapshots.get(path) or DataPart({"type": "file", "path": path}) for path in paper.files),
@@ -94,7 +94,7 @@ def _metadata(paper: Paper, answered: Message | None, task: MessageId | None) ->
 
 
 def _made_at(paper: Paper, message_id: MessageId, now: datetime) -> datetime:
-    """Return when it was made, by its own words or its id; what says nothing, or names a time to come, is made now."""
+    """Return the time of the message, from its file or its id; `now` if both are missing or in the future."""
     millis = int(message_id[:13])
     made_at = paper.created_at or (EPOCH + timedelta(milliseconds=millis) if millis else now)
     return min(made_at, now)

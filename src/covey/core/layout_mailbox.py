@@ -1,4 +1,4 @@
-"""The layout of mailboxes: a file for each message, named by time and sender."""
+"""The mailbox layout: a file for each message, named by time and sender."""
 
 import re
 from collections.abc import Mapping
@@ -27,7 +27,7 @@ from covey.core.wire import more_of
 ENDING: Final = ".msg.json"
 
 MAX_TRACE: Final = 64
-"""The longest path that is believed; an honest one has as many steps as a message has hops."""
+"""The longest trace that is accepted. A true one has at most as many steps as a message has hops."""
 
 _TYPES: Final[Mapping[Json, Kind]] = {"message": Kind.NOTIFY, "task": Kind.TASK, "task_update": Kind.UPDATE}
 _OUR_ID = re.compile(r"([0-9]{13})-([0-9a-f]{8})")
@@ -35,9 +35,9 @@ _ODD = re.compile(r"[^A-Za-z0-9_-]+")
 
 
 def file_name(file_id: str, sender: str, microsecond: int = 0, order: int = 0) -> str:
-    """Return the name of one of our files: the time of sending, the sender, and a part of the id, which makes the name
-    unique. The time has nineteen digits, so that names sort in the order of sending: the id's millisecond, three digits
-    of the microsecond, and three of `order`, which orders messages of the same microsecond."""
+    """Return the name of a file that Covey writes: the time of sending, the sender, and a part of the id, which makes
+    the name unique. The time has nineteen digits, so that names sort in the order of sending: the id's millisecond,
+    three digits of the microsecond, and three of `order`, which orders messages of the same microsecond."""
     made = _OUR_ID.match(file_id)
     if made is None:
         raise Invalid("file id", file_id, "use MILLISECONDS-UUID")
@@ -47,7 +47,7 @@ def file_name(file_id: str, sender: str, microsecond: int = 0, order: int = 0) -
 
 
 def written(message: Message, copy: Copy, document: str) -> bytes:
-    """Return the file of an agent's copy."""
+    """Return the content of the file for an agent's copy."""
     fields = {
         **mailbox_document(message),
         "id": copy.file_id,
@@ -57,17 +57,17 @@ def written(message: Message, copy: Copy, document: str) -> bytes:
     }
     task = fields["task"]
     if isinstance(task, Mapping):
-        # An update that is about no task is about the message that it answers, which its reader knows by its own id.
+        # An update without a task is about the message that it answers. The reader knows that message by the file's id.
         is_about_message = message.kind is Kind.UPDATE and message.task is None
         theirs = copy.in_reply_to if copy.task_id is None and is_about_message else copy.task_id
         fields["task"] = task if theirs is None else {**task, "id": theirs}
-    # Readers look into it without asking whether there is one.
+    # Readers access fields of the callback without checking that there is one.
     fields["callback"] = fields["callback"] or {}
     return file_of(fields, document)
 
 
 def paper(content: bytes, owner: str) -> Paper:
-    """Return what a file in the folder of `owner` says; Invalid where it says nothing that a mailbox would."""
+    """Parse a file from the folder of `owner`. Raise Invalid if it is no message of a mailbox."""
     data = document_of(content)
     named = data.get("to")
     word = text_in(data, "type")
@@ -105,7 +105,7 @@ def paper(content: bytes, owner: str) -> Paper:
 
 
 def _content(value: Json, is_needed: bool) -> tuple[str, tuple[Json, ...], tuple[str, ...]]:
-    """Return all text, the data and the paths of files."""
+    """Return the joined texts, the data and the paths of files in a message's content."""
     parts = value.get("parts") if isinstance(value, Mapping) else value
     if isinstance(parts, str):
         return parts, (), ()
@@ -140,7 +140,7 @@ def _trace(value: Json) -> tuple[str, ...]:
 
 
 def _callback(data: Mapping[str, Json]) -> Callback | None:
-    """Return a callback with all its fields: those that we do not know go back to whoever gave them."""
+    """Return a callback with all its fields: unknown ones are returned to the program that set them."""
     if not data:
         return None
     more = more_of({name: plain(value, "callback") for name, value in data.items()})

@@ -1,4 +1,5 @@
-"""What the readers of foreign files have in common: tolerant of what can be understood, Invalid for what can't."""
+"""Tolerant parsers for the fields of foreign files, shared by all layouts. For a value that can't be read, they return
+None or raise Invalid."""
 
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
@@ -17,11 +18,11 @@ MAX_FOREIGN_CHARS = 1000
 """The longest id or name of a foreign program."""
 
 _MILLIS = 100_000_000_000
-"""A number over this is no count of seconds but of milliseconds: in seconds it would be the year 5138."""
+"""A larger number counts milliseconds and not seconds: in seconds it would be the year 5138."""
 
 
 def document_of(content: bytes) -> Mapping[str, Json]:
-    """Return the object of JSON that a file holds."""
+    """Parse the content of a file as a JSON object."""
     if len(content) > MAX_PAPER_BYTES:
         raise Invalid("file", f"{len(content):,} bytes", f"use at most {MAX_PAPER_BYTES:,}")
     try:
@@ -34,7 +35,7 @@ def document_of(content: bytes) -> Mapping[str, Json]:
 
 
 def name_in(data: Mapping[str, Json], field: str) -> str:
-    """Return the name that a field must have."""
+    """Return a required field: the name of an agent."""
     value = data.get(field)
     if not isinstance(value, str) or not 0 < len(value) <= MAX_FOREIGN_CHARS:
         raise Invalid(field, value, "name the agent")
@@ -42,7 +43,7 @@ def name_in(data: Mapping[str, Json], field: str) -> str:
 
 
 def id_in(data: Mapping[str, Json], field: str) -> str | None:
-    """Return the id that a field may have, in whatever form; some programs count."""
+    """Return an optional field: an id in any format. Some programs use numbers."""
     value = data.get(field)
     if value is None or value == "":
         return None
@@ -59,20 +60,20 @@ def text_in(data: Mapping[str, Json], field: str) -> str | None:
 
 
 def object_in(data: Mapping[str, Json], field: str) -> Mapping[str, Json]:
-    """Return a field that is an object, or an empty one."""
+    """Return a field that is an object, or an empty mapping."""
     value = data.get(field)
     return value if isinstance(value, Mapping) else {}
 
 
 def count_of(value: Json) -> int | None:
-    """Return a count of things that is not beyond measure, or None."""
+    """Return a count within the limits, or None."""
     if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= MAX_COUNT:
         return value
     return None
 
 
 def instant_of(value: Json) -> datetime | None:
-    """Return the instant that a text or a number of seconds stands for, or None. One without a zone is in UTC."""
+    """Parse an instant from a text or a number of seconds; None if it can't be parsed. Without a zone, it is in UTC."""
     try:
         if isinstance(value, str):
             at = datetime.fromisoformat(value)
@@ -85,7 +86,7 @@ def instant_of(value: Json) -> datetime | None:
 
 
 def scope_of(value: Json) -> Scope | None:
-    """Return a scope, where it is in the form of one."""
+    """Return a scope, or None if the value is not a valid one."""
     try:
         return known_scope(value)
     except Invalid:
@@ -93,7 +94,7 @@ def scope_of(value: Json) -> Scope | None:
 
 
 def subject_of(value: Json) -> Subject | None:
-    """Return a subject, where it is in the form of one."""
+    """Return a subject, or None if the value is not a valid one."""
     try:
         return known_subject(value)
     except Invalid:
@@ -101,5 +102,5 @@ def subject_of(value: Json) -> Subject | None:
 
 
 def leftovers(**fields: Json) -> Mapping[str, Json]:
-    """Return what was said in words that are not ours, so that it is not lost."""
+    """Return the fields that a message has no place for, without the empty ones, so that they are not lost."""
     return {name: plain(value, name) for name, value in fields.items() if value not in (None, {})}

@@ -1,4 +1,4 @@
-"""The registry of the mailbox layout: an entry for each agent, with its card and how it is now."""
+"""The registry of the mailbox layout: an entry for each agent, with its card and its present state."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
@@ -10,7 +10,7 @@ from covey.core.layout_ids import agent_of
 from covey.core.layout_reading import count_of, instant_of, text_in
 from covey.core.times import format_instant
 
-# A card has limits. What a foreign one has beyond them is not worth refusing it.
+# A foreign card over these limits is cut and not refused.
 _DESCRIPTION_CHARS = 4_000
 _CAPABILITIES = 100
 _CAPABILITY_CHARS = 200
@@ -25,8 +25,8 @@ def entry_of(
     registered_at: datetime,
     last_heartbeat: datetime,
 ) -> dict[str, Json]:
-    """Return an agent as the registry has it: what its owner configured, and what is so now. Readers count from the
-    last heartbeat, so that there is always one: of an agent that never said anything, when it was registered."""
+    """Return an agent's entry for the registry: its configuration and its present state. Readers compute with the last
+    heartbeat, so every entry has one: for an agent without a heartbeat, the time of registration."""
     return {
         "agent_id": name,
         "description": card.description,
@@ -41,8 +41,8 @@ def entry_of(
 
 
 def card_of(entry: Json) -> Card:
-    """Return the card in an entry of the registry that a foreign program made. What is in no form that we know is left
-    out; what is no object is Invalid."""
+    """Return the card in a registry entry of a foreign program. Fields that can't be parsed are left out; raise Invalid
+    if the entry is no object."""
     if not isinstance(entry, Mapping):
         raise Invalid("registry entry", entry, "use an object")
     blank = Card()
@@ -72,11 +72,11 @@ def _printable(text: str) -> str:
 
 
 def status_in(entry: Json) -> Presence:
-    """Return the presence in an entry; idle if the entry has none, or one that is unknown here."""
+    """Return the presence in an entry; idle if it is missing or unknown."""
     said = text_in(entry, "status") if isinstance(entry, Mapping) else None
     return Presence(said) if said in set(Presence) else Presence.IDLE
 
 
 def heard_at(entry: Json) -> datetime | None:
-    """Return when the agent of an entry last said that it is there."""
+    """Return the time of the last heartbeat in an entry, or None."""
     return instant_of(entry.get("last_heartbeat")) if isinstance(entry, Mapping) else None

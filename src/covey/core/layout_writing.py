@@ -1,4 +1,5 @@
-"""How a file of ours is written: a line for each field that its readers know, and the whole envelope under our name."""
+"""The content of the files that Covey writes: a line for each field of the layout, and the whole envelope in a field of
+its own."""
 
 from collections.abc import Mapping
 
@@ -10,12 +11,12 @@ from covey.core.message import Message
 from covey.core.wire import decode_object
 
 OURS = "covey"
-"""The one field that foreign programs don't have."""
+"""The field of the envelope. Files of foreign programs do not have it."""
 
 
 def file_of(fields: Mapping[str, Json], document: str) -> bytes:
-    """Return the content of a file with the fields of a layout, whose names need no escapes, and the message itself."""
-    # Most values are texts, which need no more than this.
+    """Return the content of a file: the fields of a layout, whose names need no escapes, and the message as JSON."""
+    # Most values are texts, and `quote` is faster for them.
     lines = [
         f'  "{name}": {quote(value) if isinstance(value, str) else to_json(value)}' for name, value in fields.items()
     ]
@@ -24,8 +25,8 @@ def file_of(fields: Mapping[str, Json], document: str) -> bytes:
 
 
 def envelope(content: bytes) -> Message | None:
-    """Return the message that a file says it is a copy of, or None. Anybody can write that: it is worth only as much
-    as the ledger confirms."""
+    """Return the message that a file claims to be a copy of, or None. Any program can write such a claim, so callers
+    must compare it with the ledger."""
     try:
         return decode_object(object_in(document_of(content), OURS))
     except CoveyError:

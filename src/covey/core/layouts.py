@@ -1,4 +1,4 @@
-"""Files by layout: the one place that knows which module is for which."""
+"""Dispatch by layout: the only place that knows the module of each."""
 
 from covey.core import layout_dialogue, layout_mailbox
 from covey.core.layout import Copy, Layout, Paper
@@ -10,20 +10,20 @@ __all__ = ["envelope", "file_name", "paper", "written"]
 
 
 def file_name(layout: Layout, copy: Copy) -> str:
-    """Return what a file of ours is called."""
+    """Return the name of the file that Covey writes for an agent's copy."""
     if layout is Layout.DIALOGUE:
         return layout_dialogue.file_name(copy.file_id)
     return layout_mailbox.file_name(copy.file_id, copy.sender, copy.microsecond, copy.number)
 
 
 def written(layout: Layout, message: Message, copy: Copy, document: str | None = None) -> bytes:
-    """Return the file of an agent's copy. Callers that have the message as a document give it."""
+    """Return the content of the file for an agent's copy. A caller that has the message as JSON passes it as
+    `document`."""
     write = layout_dialogue.written if layout is Layout.DIALOGUE else layout_mailbox.written
     return write(message, copy, document or encode(message))
 
 
 def paper(layout: Layout, content: bytes, owner: str) -> Paper:
-    """Return what a file says that a foreign program put into the folder of `owner`; Invalid where it can't be
-    understood."""
+    """Parse a file that a foreign program put into the folder of `owner`. Raise Invalid if it can't be parsed."""
     read = layout_dialogue.paper if layout is Layout.DIALOGUE else layout_mailbox.paper
     return read(content, owner)

@@ -1,77 +1,79 @@
-"""The numbers that hold in every space."""
+"""Limits and defaults that hold in every space."""
 
 from datetime import timedelta
 from typing import Final
 
 MAX_ENVELOPE_BYTES: Final = 1024 * 1024
-"""A message on the wire, all parts inline; what is larger travels as a file part."""
+"""The size of a message on the wire, all parts inline. Larger content travels as a file part."""
 
 MAX_PAPER_BYTES: Final = 2 * MAX_ENVELOPE_BYTES + 64 * 1024
-"""A file in a folder that people read. One of ours has the text twice: as its readers know it, and in the envelope."""
+"""The size of a file in a shared folder. Files of Covey have the text twice: in the layout's fields and in the
+envelope."""
 
 MAX_DIALOGUE_BODY_BYTES: Final = 256 * 1024
-"""The text of a message that a loop of agents sends; it may be empty."""
+"""The size of the text of a message that a loop of agents sends. The text may be empty."""
 
 INITIAL_HOPS: Final = 3
-"""How often a message may travel; the first send counts."""
+"""The number of times that a message may be sent or relayed, including the first send."""
 
 OFFER_LEASE: Final = timedelta(minutes=10)
-"""How long an offer holds its deliveries without a sign of life."""
+"""The time for which an offer holds its deliveries without a renewal."""
 
 UNREGISTERED_WAIT: Final = timedelta(minutes=10)
-"""How long mail waits for a session id that nobody has registered."""
+"""The time for which mail waits for a session id that is not registered."""
 
 POST_LEASE: Final = timedelta(minutes=1)
-"""How long a process has a post that it carries to people, unless it ends first."""
+"""The time for which a process holds a post that it carries, unless the process ends first."""
 
 POST_SECONDS: Final = 15.0
-"""How long carrying one post may take; a receiver that has not answered by then is tried again."""
+"""The timeout for carrying one post. After it, the post is retried."""
 
 PRESENCE_LEASE: Final = timedelta(seconds=60)
-"""How long a session that is known by its heartbeat alone stays live without one."""
+"""The time for which a session that is known only by its heartbeat stays live without one."""
 
 RECHECK_SECONDS: Final = 2.0
-"""How long a waiter that heard nothing sleeps before it looks for itself."""
+"""The time after which a waiter without a wake-up reads the store again."""
 
 RUN_PACE: Final = (0.5, 1.0, 2.0, 4.0)
-"""The same for who waits for the result of a child, in multiples of it, one after the other: 1, 2, 4, then 8 seconds.
-It mostly takes long."""
+"""The intervals at which a waiter for a child's result reads the store again, in multiples of `RECHECK_SECONDS`: 1, 2,
+4, then 8 seconds. They grow, because most children take long."""
 
 DEFAULT_INBOX_CAPACITY: Final = 10_000
-"""How many deliveries may wait in one inbox unless its owner says otherwise."""
+"""The number of deliveries that may wait in one inbox by default."""
 
 PEERS_INBOX_CAPACITY: Final = 64
-"""The same for an inbox on the peers policy, where the oldest gives way."""
+"""The number of deliveries that may wait in an inbox on the peers policy, which evicts the oldest."""
 
 MAX_SUBJECT_CHARS: Final = 128
 MAX_FOREIGN_NAME_CHARS: Final = 500
-"""The longest scope or subject that a program of others made up."""
+"""The longest scope or subject of a foreign program."""
 MAX_PARTS: Final = 256
 
 MAX_NESTING: Final = 64
-"""How deep data may be nested, so that whoever can write it can also read it."""
+"""The depth to which data may be nested, so that every reader can parse it."""
 
 MAX_COUNT: Final = 1_000_000
 """The largest round, quota or inbox limit."""
 
 MAX_LEASE: Final = timedelta(days=366)
-"""The longest time for which a session or an offer may hold without a sign of life."""
+"""The longest lease of a session or an offer."""
 
 MAX_CARD_CHARS: Final = 64 * 1024
-"""All texts of a card together."""
+"""The number of characters in all texts of a card together."""
 
 ATTENTION_BUDGET: Final = 8_000
-"""How many characters of mail one turn shows unless the reader says otherwise: some 2,000 tokens."""
+"""The number of characters of mail that one turn shows by default: about 2,000 tokens."""
 
 MIN_ATTENTION_BUDGET: Final = 2_500
-"""Room for the frame, for what it says besides, and for a good part of one message, whatever is in it."""
+"""The smallest budget: it has room for the frame, for its notes, and for a good part of any message."""
 
 MAX_SHOWN: Final = 64
-"""How many messages one turn shows at most."""
+"""The largest number of messages in one turn."""
 
 TASK_ATTEMPTS: Final = 3
-"""How many sessions may take up a task, one after the other, before it has failed: it may be what ends them."""
+"""The number of sessions that may take up a task, one after the other, before it fails: the task itself may be the
+cause of their ends."""
 
 FLOW_SAMPLE: Final = 13
-"""One of so many messages to an agent is a sample of who writes to it. A prime, so that senders that take turns are all
-seen."""
+"""The sampling interval for messages to an agent: one in so many is a sample of its senders. It is a prime, so that no
+sender that takes turns with others is missed."""

@@ -1,4 +1,4 @@
-"""A message in the form that mailboxes agreed on: three types, content in parts, a ttl and a trace."""
+"""The mailbox document: a message in the format of mailboxes, with three types, content in parts, a ttl and a trace."""
 
 import json
 from collections.abc import Mapping
@@ -18,11 +18,11 @@ TYPES: Final[Mapping[Kind, str]] = {
 }
 
 FIRST_STATE: Final = "pending"
-"""What a task is until its recipient says something else."""
+"""The state of a task until its recipient reports another one."""
 
 
 def mailbox_document(message: Message) -> dict[str, Json]:
-    """Return a message as mailboxes write it. `task` and `callback` are null where it has none."""
+    """Return a message in the format of mailboxes. `task` and `callback` are null if the message has none."""
     return {
         "id": message.id,
         "from": message.sender.agent,
@@ -51,7 +51,7 @@ def _task(message: Message) -> Json:
 
 
 def _told_state(message: Message) -> str | None:
-    """Return the state that the space tells of a message that is no task: that it was rejected, say."""
+    """Return the state that the space reports for a message that is no task, such as a rejection."""
     for part in message.parts:
         state = part.data.get("state") if isinstance(part, DataPart) and isinstance(part.data, Mapping) else None
         if isinstance(state, str):
@@ -69,7 +69,8 @@ def _callback(message: Message) -> Json:
 
 
 def _part(part: Part) -> Json:
-    """Return a part. A file has the path that its sender named, and what was kept of it."""
+    """Return a part as JSON data. A file has the path that its sender named, and the name, hash and size of the
+    snapshot."""
     if isinstance(part, TextPart):
         return {"type": "text", "text": part.text}
     if isinstance(part, DataPart):

@@ -1,4 +1,4 @@
-"""What callers of mailboxes give, checked and made whole: entries of the registry, messages, names."""
+"""Checked arguments of the mailbox API: registry entries and messages with their defaults, and names."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -15,11 +15,11 @@ STATUSES: Final = ("idle", "busy", "offline")
 DEFAULT_QUOTA: Final = 3
 
 Fields = dict[str, Any]
-"""Of an entry or a message: what JSON can hold."""
+"""The fields of an entry or a message, as JSON data."""
 
 
 def whole_entry(agent_id: str, card: object, now: datetime) -> Fields:
-    """Return an entry with what a card says; what it does not say has its usual value."""
+    """Return a registry entry for a card, with defaults for missing fields."""
     given = _mapping("card", card)
     at = format_instant(now)
     usual: Fields = {
@@ -39,7 +39,7 @@ def whole_entry(agent_id: str, card: object, now: datetime) -> Fields:
 
 
 def whole_message(message_id: str, from_id: str, to_id: str, msg: object, now: datetime) -> Fields:
-    """Return a message with what its sender says; what it does not say has its usual value."""
+    """Return a message with defaults for the fields that its sender left out."""
     given = _mapping("message", msg)
     kind = given.get("type", "message")
     if kind not in TYPES.values():
@@ -59,30 +59,30 @@ def whole_message(message_id: str, from_id: str, to_id: str, msg: object, now: d
         "metadata": {},
     }
     message = {**usual, **given, "from": from_id, "to": to_id}
-    message.pop("filename", None)  # that of another, where a message is passed on as it was polled
+    message.pop("filename", None)  # a message that is passed on as it was polled has the name of its old file
     return message
 
 
 def check_agent(agent_id: object) -> None:
-    """Refuse what can't be the name of a folder."""
+    """Raise Invalid if an agent id can't be the name of a folder."""
     if not isinstance(agent_id, str) or not is_folder_name(agent_id):
         raise Invalid("agent id", agent_id, "use the name of one folder, without a leading dot")
 
 
 def check_file(filename: object) -> None:
-    """Refuse what can't be the name of a message's file."""
+    """Raise Invalid if a file name can't be that of a message."""
     if not isinstance(filename, str) or not is_folder_name(filename) or not filename.endswith(ENDING):
         raise Invalid("file name", filename, "use the name that poll gave")
 
 
 def check_status(status: object) -> None:
-    """Refuse what an agent can't be."""
+    """Raise Invalid for an unknown status."""
     if status not in STATUSES:
         raise Invalid("status", status, "use idle, busy or offline")
 
 
 def names(what: str, value: object) -> list[str]:
-    """Return a list of texts."""
+    """Return a list of texts. Raise Invalid for anything else."""
     given = cast(Sequence[object], value) if isinstance(value, list | tuple) else (None,)
     texts = [name for name in given if isinstance(name, str)]
     if len(texts) < len(given):

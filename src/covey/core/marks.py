@@ -16,16 +16,16 @@ from covey.core.names import AgentName, parse_agent_name
 
 
 class Step(StrEnum):
-    """The part that a message has in what two sessions do with each other."""
+    """The role of a message in a dialogue of two sessions."""
 
     ROUND = "round"
     """A round of a talk: the other side answers it."""
     END = "end"
     """REPLY_SKIP of the side that owes no answer."""
     ANNOUNCE = "announce"
-    """The question what people are to be told of a talk."""
+    """The request for an announcement to people at the end of a talk."""
     WORK = "work"
-    """Something that a coordinator gives a worker to do."""
+    """Work that a coordinator gives to a worker."""
 
 
 class Together(StrEnum):
@@ -39,34 +39,34 @@ class Marks(NamedTuple):
     pair: str | None = None
     """The two sessions whose dialogue begins with the message (`pair_of`)."""
     partner: AgentName | None = None
-    """The agent of the session that a talk begins with."""
+    """The agent of the session that a talk is addressed to."""
     step: Step | None = None
     person: str | None = None
-    """The person who said it through a channel, as the channel names them."""
+    """The person who sent the message through a channel, by the channel's name for them."""
     run: str | None = None
-    """The run of the child that is asked, or whose result this is."""
+    """The run of the child that the message asks, or whose result it is."""
     status: str | None = None
-    """How the errand ended whose result this is: a RunState."""
+    """The final state of the work whose result the message is: a RunState."""
     reason: str | None = None
-    """Why it ended so."""
+    """The reason of that state."""
     brief: str | None = None
     """The task of a child in the words of its parent, without the rest of the prompt."""
     foreign_id: str | None = None
-    """The id in the file of a foreign program that the message was read from."""
+    """The message's id in the file of a foreign program that it was read from."""
     foreign_task: str | None = None
     """The id of the task in that file."""
 
 
 NAMES: Final = Marks._fields
-"""Every mark there is."""
+"""The names of all marks."""
 
 BY_WHOLE_SPACE: Final = ("person", "foreign_id", "foreign_task")
-"""Marks that only services over a whole space set, never those that an agent's credentials narrow."""
+"""Marks that only services over a whole space set, never services that are limited to an agent's credentials."""
 
 
 def pair_of(what: Together, one: Identity, other: Identity) -> str:
-    """Return the name of a dialogue between two sessions, the same from either side. An agent that speaks without a
-    session stands for itself; no agent has the name of a session."""
+    """Return the name of a dialogue between two sessions, the same from either side. For an agent without a session,
+    the agent's name is used; no agent's name can be a session id."""
     first, second = sorted((_end(one), _end(other)))
     return f"{what} {first} {second}"
 
@@ -82,8 +82,7 @@ def encode_marks(marks: Marks) -> dict[str, Json]:
 
 
 def decode_marks(data: Mapping[str, Json]) -> Marks | None:
-    """Return the marks that JSON data stands for; None where there are none. Unknown ones are those of a newer
-    program, and have no effect."""
+    """Parse marks from JSON data; None if there are none. Unknown marks come from a newer program and are ignored."""
     known = {name: data[name] for name in NAMES if data.get(name) is not None}
     if not known:
         return None

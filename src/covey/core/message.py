@@ -22,17 +22,17 @@ class Kind(StrEnum):
     """Answers the request that in_reply_to names; expects nothing."""
 
     NOTIFY = "notify"
-    """Tells; expects nothing."""
+    """Informs; expects nothing."""
 
     TASK = "task"
     """Hands work over."""
 
     UPDATE = "update"
-    """Tells how a task or a request fares."""
+    """Reports on a task or a request."""
 
 
 def asks_something(kind: Kind, expects_reply: bool) -> bool:
-    """Tell whether a message wants more than to be read."""
+    """Tell whether a message asks for more than to be read: it expects a reply, or is a task."""
     return expects_reply or kind is Kind.TASK
 
 
@@ -42,8 +42,8 @@ class Callback(NamedTuple):
     channel: str
     session_id: str
     more: str = ""
-    """The other fields of a foreign program's callback, as the text of a JSON object, which go back to it as they came.
-    Empty where there are none."""
+    """The other fields of a foreign program's callback, as the text of a JSON object, to be returned to the program
+    unchanged; empty if there are none."""
 
 
 class TaskRef(NamedTuple):
@@ -64,7 +64,7 @@ class Message(NamedTuple):
     parts: tuple[Part, ...]
     created_at: datetime
     thread: MessageId
-    """The message that began the dialogue; its own id where it is the first."""
+    """The message that began the dialogue; its own id if it is the first."""
     root: MessageId
     """The message at the top of the causal tree, over threads and relays."""
     subject: Subject | None

@@ -1,4 +1,5 @@
-"""Names of agents, scopes, labels and subjects: parsed once, at the edge, because they become paths and subjects."""
+"""Names of agents, scopes, labels and subjects. They are parsed once, at the edge, because they become paths and NATS
+subjects."""
 
 import re
 from typing import Final, NewType, cast
@@ -12,16 +13,16 @@ Label = NewType("Label", str)
 Subject = NewType("Subject", str)
 
 OPERATOR: Final = AgentName("operator")
-"""The person in charge; only a token makes one."""
+"""The person in charge. Only a token makes an operator."""
 
 SPACE: Final = AgentName("covey")
-"""The space itself, when it has something to say."""
+"""The space itself, as the sender of notices."""
 
 ROLES: Final = frozenset({"assistant", "developer", "function", "human", "model", "system", "tool", "user"})
 """Roles in the requests of model providers. A model would take an agent of such a name for something else."""
 
 RESERVED: Final = frozenset({OPERATOR, SPACE}) | ROLES
-"""Names that no agent and no label can have, as `is_reserved` compares them."""
+"""Names that no agent and no label can have, in the normalized form that `is_reserved` compares."""
 
 _AGENT = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _SCOPE = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,127}")
@@ -30,7 +31,7 @@ _UUID_LIKE = re.compile(r"[0-9A-Fa-f]{8}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-
 
 
 def parse_agent_name(text: object) -> AgentName:
-    """Return `text` as the name of an agent; a name in the form of a uuid is not one, because session ids are."""
+    """Parse the name of an agent. A name with the form of a uuid is refused, because session ids have it."""
     if not isinstance(text, str) or not _AGENT.fullmatch(text):
         raise Invalid("agent name", text, "use 1 to 64 of A-Z a-z 0-9 _ -")
     if _UUID_LIKE.fullmatch(text):
@@ -39,8 +40,8 @@ def parse_agent_name(text: object) -> AgentName:
 
 
 def is_reserved(name: str) -> bool:
-    """Tell whether a reader would take a name for a reserved one: in any case, in any form of its letters (NFKC), with
-    or without dashes around it."""
+    """Tell whether a reader would take a name for a reserved one. Case, Unicode variants (NFKC) and dashes, underscores
+    or dots around the name make no difference."""
     plain = name if name.isascii() else _normalized(name)
     return plain.casefold().strip("-_.") in RESERVED
 
@@ -52,35 +53,35 @@ def _normalized(name: str) -> str:
 
 
 def parse_scope(text: object) -> Scope:
-    """Return `text` as a scope."""
+    """Parse a scope."""
     if not isinstance(text, str) or not _SCOPE.fullmatch(text):
         raise Invalid("scope", text, "use 1 to 128 of A-Z a-z 0-9 . _ - and no leading dot")
     return Scope(text)
 
 
 def parse_label(text: object) -> Label:
-    """Return `text` as a label of a session."""
+    """Parse the label of a session."""
     if not isinstance(text, str) or not _SCOPE.fullmatch(text):
         raise Invalid("label", text, "use 1 to 128 of A-Z a-z 0-9 . _ - and no leading dot")
     return Label(text)
 
 
 def parse_subject(text: object) -> Subject:
-    """Return `text` as a subject: a topic in kebab-case, such as missing-test."""
+    """Parse a subject: a topic in kebab-case, such as missing-test."""
     if not isinstance(text, str) or len(text) > MAX_SUBJECT_CHARS or not _SUBJECT.fullmatch(text):
         raise Invalid("subject", text, f"use kebab-case (such as missing-test), at most {MAX_SUBJECT_CHARS} characters")
     return Subject(text)
 
 
 def known_scope(text: object) -> Scope:
-    """Return `text` as a scope that may exist: one in our form, or one that a program of others made up."""
+    """Parse a scope that may exist: one that `parse_scope` accepts, or one of a foreign program."""
     if not _is_readable(text):
         raise Invalid("scope", text, f"use 1 to {MAX_FOREIGN_NAME_CHARS} printable characters")
     return Scope(cast(str, text))
 
 
 def known_subject(text: object) -> Subject:
-    """Return `text` as a subject that may exist: one in our form, or one that a program of others made up."""
+    """Parse a subject that may exist: one that `parse_subject` accepts, or one of a foreign program."""
     if not _is_readable(text):
         raise Invalid("subject", text, f"use 1 to {MAX_FOREIGN_NAME_CHARS} printable characters")
     return Subject(cast(str, text))
@@ -91,7 +92,7 @@ def _is_readable(text: object) -> bool:
 
 
 def automatic_name(index: int) -> AgentName:
-    """Return the name of the `index`-th agent that came without one: agentA … agentZ, agentAA …"""
+    """Return the automatic name number `index`: agentA … agentZ, agentAA …"""
     letters = ""
     index += 1
     while index > 0:

@@ -1,4 +1,4 @@
-"""Names on a NATS server: the streams, buckets and subjects of a space. Its permissions are written in them."""
+"""Names on a NATS server: the streams, buckets and subjects of a space. The server's permissions refer to them."""
 
 import re
 from typing import Final, NewType
@@ -15,14 +15,14 @@ ANYONE: Final = "_"
 
 
 def parse_space_name(text: object) -> SpaceName:
-    """Return `text` as the name of a space on a server."""
+    """Parse the name of a space on a server."""
     if not isinstance(text, str) or not _SPACE.fullmatch(text):
         raise Invalid("space name", text, "use 1 to 64 of A-Z a-z 0-9 _ -")
     return SpaceName(text)
 
 
 def log_subjects(space: SpaceName) -> str:
-    """Return the subjects of the space's log, whoever writes."""
+    """Return the subjects of the space's log, for all principals."""
     return f"covey.{space}.log.*"
 
 
@@ -32,7 +32,7 @@ def log_subject(space: SpaceName, principal: AgentName | str) -> str:
 
 
 def told_subjects(space: SpaceName) -> str:
-    """Return the subjects on which the server tells everyone what was written to the log."""
+    """Return the subjects on which the server publishes every entry of the log."""
     return f"covey.{space}.told.*"
 
 
@@ -52,7 +52,7 @@ def log_stream(space: SpaceName) -> str:
 
 
 def lease_bucket(space: SpaceName) -> str:
-    """Return the key-value bucket in which processes say that they live."""
+    """Return the key-value bucket with the leases of live processes."""
     return f"covey_{space}"
 
 
@@ -62,7 +62,7 @@ def lease_stream(space: SpaceName) -> str:
 
 
 def bulk_bucket(space: SpaceName) -> str:
-    """Return the object store for what is too large for a record: contents of files, snapshots, long records."""
+    """Return the object store for data that is too large for a record of the log, such as contents of files."""
     return f"covey_{space}"
 
 
@@ -72,7 +72,8 @@ def bulk_stream(space: SpaceName) -> str:
 
 
 def snapshot_bucket(space: SpaceName) -> str:
-    """Return the object store for snapshots of the log, which only the operator writes: a new machine believes them."""
+    """Return the object store for snapshots of the log. Only the operator writes them, because a new machine trusts
+    them."""
     return f"covey-snapshots_{space}"
 
 
@@ -82,4 +83,4 @@ def snapshot_stream(space: SpaceName) -> str:
 
 
 INBOX_STREAM: Final = "AGENT_INBOX"
-"""The stream of the account that keeps agent.inbox.> for a while, for programs that know only that subject."""
+"""The account's stream that retains agent.inbox.> for a while, for programs that know only that subject."""

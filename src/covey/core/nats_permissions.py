@@ -1,7 +1,7 @@
-"""Permissions on a NATS server: who may write and read what in a space, as the server's own configuration.
+"""Permissions of the users of a space on a NATS server, as the server's own configuration.
 
-An agent may add to the log on its own subject alone, so that the server itself refuses a forged sender. It has no right
-to make consumers, because the server would deliver for it wherever it says.
+An agent may append to the log only on its own subject, so that the server itself refuses a forged sender. An agent may
+not create consumers, because the server would deliver to any subject that a consumer names.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -32,7 +32,7 @@ PEERS: Final = "peers"
 
 
 class NatsUser(NamedTuple):
-    """Somebody whom the server knows by a public key."""
+    """A user that the server knows by a public key."""
 
     name: str
     public: str
@@ -44,14 +44,14 @@ class Rights(NamedTuple):
 
 
 def check_nats_agent(agent: AgentName) -> AgentName:
-    """Return the agent; Invalid where its name means something else on the server."""
+    """Return the agent. Raise Invalid if its name has another meaning on the server."""
     if agent in (ANYONE, PEERS) or is_reserved(agent):
-        raise Invalid("agent", agent, "on a NATS server that name is not an agent's; the operator is always there")
+        raise Invalid("agent", agent, "on a NATS server the name is reserved; the operator needs no entry")
     return agent
 
 
 def rights_of(space: SpaceName, user: NatsUser, *, bridge: bool) -> Rights:
-    """Return what a user needs: an agent, the operator, or a program that knows only the subjects of inboxes."""
+    """Return the rights of a user: an agent, the operator, or programs that know only the subjects of inboxes."""
     inbox, peers = f"_INBOX.{user.public}.>", f"{INBOX_SUBJECT_PREFIX}.*"
     if user.name == PEERS:
         return Rights((peers,), (peers, "_INBOX.>"))
@@ -82,7 +82,7 @@ def rights_of(space: SpaceName, user: NatsUser, *, bridge: bool) -> Rights:
 
 
 def server_configuration(space: SpaceName, users: Sequence[NatsUser], *, bridge: bool) -> str:
-    """Return the part of a server's configuration that knows these users."""
+    """Return the part of a server's configuration that declares these users."""
     blocks = [_user(space, user, bridge=bridge) for user in users]
     names = ", ".join(user.name for user in users)
     return "\n".join(

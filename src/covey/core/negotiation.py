@@ -1,8 +1,8 @@
-"""The negotiation: two sessions that go back and forth in one thread, as its messages tell it.
+"""The negotiation: a dialogue of two sessions in one thread, reconstructed from the thread's messages.
 
-Each round is a request and its answer. The space marks the request; its answer needs no mark, so any tool can give it.
-A negotiation is its thread. Its first message names the two sessions in its marks, which no sender can choose. What
-others say in the thread is no part of it.
+Each round is a request and its answer. The space marks the request; its answer needs no mark, so any tool can send it.
+A negotiation is its thread. The first message names the two sessions in its marks, which no sender can choose. Messages
+of other agents in the thread are no part of the negotiation.
 """
 
 from collections.abc import Iterable
@@ -20,10 +20,10 @@ from covey.core.message import Kind, Message
 from covey.core.names import AgentName
 
 REPLY_SKIP: Final = "REPLY_SKIP"
-"""Said by either side as its whole message: the negotiation is over."""
+"""The whole text of a message by which either side ends the negotiation."""
 
 ANNOUNCE_SKIP: Final = "ANNOUNCE_SKIP"
-"""Said by who is asked what to announce: nothing."""
+"""The answer to the request for an announcement that announces nothing."""
 
 ROUNDS: Final = 5
 MAX_ROUNDS: Final = 100
@@ -31,7 +31,8 @@ MAX_ROUNDS: Final = 100
 ROUNDS_SETTING: Final = "negotiation-rounds"
 
 REST: Final = timedelta(minutes=1)
-"""After the last round two sessions let each other alone for this long: otherwise the limit would be none."""
+"""The time after the last round in which the two sessions can't begin again: otherwise the limit would have no
+effect."""
 
 
 class Ending(StrEnum):
@@ -42,7 +43,7 @@ class Ending(StrEnum):
 
 
 def step_of(message: Message) -> Step | None:
-    """Return the part that a message has in a negotiation, as the space has marked it; None where it has none."""
+    """Return the role of a message in a negotiation, from its marks; None if it has none."""
     return None if message.marks is None else message.marks.step
 
 
@@ -52,15 +53,15 @@ def is_skip(text: str, token: str = REPLY_SKIP) -> bool:
 
 
 def ending_of(asked: Message, answer: Message, limit: int) -> Ending | None:
-    """Return how the answer to a round ends the negotiation; None where it goes on. The round counts as the space
-    numbered it, whatever number the answer has."""
+    """Return the ending that the answer to a round brings, or None if the negotiation goes on. The number of the round
+    is the request's, which the space set; that of the answer does not matter."""
     if is_skip(answer.text):
         return Ending.SKIPPED
     return Ending.LIMIT if (asked.round or 1) >= limit else None
 
 
 def parse_rounds(value: object) -> int:
-    """Return how many rounds a negotiation may have."""
+    """Parse the number of rounds that a negotiation may have."""
     if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= MAX_ROUNDS:
         raise Invalid("rounds", value, f"use 1 to {MAX_ROUNDS}")
     return value
@@ -68,62 +69,64 @@ def parse_rounds(value: object) -> int:
 
 class Negotiation(NamedTuple):
     first: Message
-    """What began it: its sender is who asked, its recipient the target, its callback where the result is announced."""
+    """The first message: its sender is the asker, its recipient the target, its callback the conversation in which the
+    result is announced."""
     last: Message
-    """What was said last."""
+    """The last message of the two sides."""
     limit: int
     round: int
     open: tuple[Message, ...] = ()
-    """What was asked and is not answered, oldest first: a round, a question back, or what to announce."""
+    """Unanswered requests, oldest first: a round, a question back, or the request for an announcement."""
     questions: tuple[MessageId, ...] = ()
-    """Those that were asked back: their answers end no round."""
+    """The questions back: their answers end no round."""
     ending: Ending | None = None
     ended_at: datetime | None = None
     announce: Message | None = None
-    """The question what to announce."""
+    """The request for an announcement."""
 
     def owed_by(self, one: Identity) -> Message | None:
-        """Return what one side is to answer now."""
+        """Return the request that one side has to answer now."""
         return next((asked for asked in reversed(self.open) if not self._is_by(asked, one)), None)
 
     def awaited_by(self, one: Identity) -> Message | None:
-        """Return what one side has asked and has no answer to."""
+        """Return the request of one side that has no answer yet. The request for an announcement does not count."""
         return next((asked for asked in self.open if self._is_by(asked, one) and asked is not self.announce), None)
 
     def asked_by(self, one: Identity) -> MessageId | None:
-        """Return what one side has asked last: what it has no answer to, or what was answered last of all."""
+        """Return the last request of one side: the unanswered one, or else the one that the last message answered."""
         awaited = self.awaited_by(one)
         if awaited is not None:
             return awaited.id
         return None if self.last.kind is not Kind.RESPONSE or self._is_by(self.last, one) else self.last.in_reply_to
 
     def is_reply_of_debtor(self, message: Message, asked: Message) -> bool:
-        """Tell whether a message replies to what was asked, comes from the agent that was asked, or from the operator
-        for it, and goes to the side that asked. Anything else in the thread has no effect."""
+        """Tell whether a message is a reply to `asked`, comes from the agent that was asked or from the operator, and
+        goes to the side that asked. Any other message in the thread has no effect."""
         if message.in_reply_to != asked.id or all(_is_to_another(address, asked) for address in message.to):
             return False
         return message.sender.agent == self._debtor(asked) or message.sender.is_operator
 
     def _debtor(self, asked: Message) -> AgentName | None:
-        """Return the agent that owes the answer to what was asked."""
+        """Return the agent that owes the answer to a request."""
         if not self._is_asker(asked.sender):
             return self.first.sender.agent
         return self.first.marks.partner if self.first.marks is not None else None
 
     def _is_by(self, message: Message, one: Identity) -> bool:
-        """Tell whether one of the two sides said something."""
+        """Tell whether a message comes from the side of `one`."""
         return self._is_asker(message.sender) is self._is_asker(one)
 
     def _is_asker(self, one: Identity) -> bool:
-        """Tell whether somebody is the side that began it. Both may be sessions of the same agent, or a session and
-        somebody who speaks for its agent from a shell: who was spoken to first is then not who spoke."""
+        """Tell whether an identity is the side that began the negotiation. Both sides may be sessions of the same
+        agent, or one may be its agent without a session, acting from a shell. Then the side that the first message is
+        addressed to is not the asker."""
         asker = self.first.sender
         if one.session is not None and asker.session is not None:
             return one.session == asker.session
         return one.agent == asker.agent and one.session not in [address.value for address in self.first.to]
 
     def rests(self, now: datetime) -> timedelta | None:
-        """Return how long these two still let each other alone; None where they need not."""
+        """Return the rest of the time in which the two can't begin again, or None."""
         if self.ending is not Ending.LIMIT or self.ended_at is None:
             return None
         left = self.ended_at + REST - now
@@ -131,7 +134,8 @@ class Negotiation(NamedTuple):
 
 
 def read_negotiation(thread: Iterable[Message], limit: int, before: Negotiation | None = None) -> Negotiation | None:
-    """Return the negotiation that a thread is; None where it is none. `before` is what its messages up to here were."""
+    """Return the negotiation of a thread, or None if the thread has none. `before` is the negotiation up to the first
+    of these messages."""
     found = before
     for message in thread:
         if found is not None:
@@ -142,7 +146,7 @@ def read_negotiation(thread: Iterable[Message], limit: int, before: Negotiation 
 
 
 def read_on(before: Negotiation, message: Message) -> Negotiation:
-    """Return a negotiation after another message of its thread."""
+    """Return the negotiation after the next message of its thread."""
     step = step_of(message)
     if step is Step.ANNOUNCE:
         return before._replace(announce=message, open=(*before.open, message))
@@ -170,7 +174,7 @@ def _answered(before: Negotiation, asked: Message, answer: Message) -> Negotiati
 
 
 def announce_prompt(asker: str, ending: Ending) -> str:
-    """Return what the target is asked at the end."""
+    """Return the request for an announcement, which the target gets at the end."""
     why = "it had all its rounds" if ending is Ending.LIMIT else "nothing is to be added"
     return (
         f"Your talk with {asker} is over: {why}. What should people be told of it? Your answer is posted to them as it "

@@ -1,4 +1,4 @@
-"""The offer: one showing of deliveries to a model, held for a while."""
+"""The offer: one showing of deliveries to a model, which holds them for the time of its lease."""
 
 from datetime import datetime, timedelta
 from enum import StrEnum
@@ -10,13 +10,13 @@ from covey.core.limits import OFFER_LEASE
 
 
 class Presentation(StrEnum):
-    """How often a delivery is shown; a policy beside its state."""
+    """The policy of showing a delivery again; it is independent of the delivery's state."""
 
     ONCE = "once"
-    """Until there is evidence that it was in context."""
+    """Show a delivery until there is evidence that it was in context."""
 
     UNTIL_HANDLED = "until_handled"
-    """In every model call until it is handled."""
+    """Show a delivery in every model call until it is handled."""
 
 
 class Offer(NamedTuple):
@@ -31,12 +31,12 @@ class Offer(NamedTuple):
     ended_at: datetime | None = None
     end_reason: str | None = None
     lease: timedelta = OFFER_LEASE
-    """What a sign of life renews it for."""
+    """The time by which a renewal extends the offer."""
     extents: tuple[Extent, ...] = ()
-    """How much of each delivery it shows, in their order. Offers of older versions have none: they count as whole."""
+    """The shown extent of each delivery, in their order. Offers of older versions have none: they count as whole."""
 
     def extent_of(self, delivery: DeliveryId) -> Extent | None:
-        """Return how much of a delivery it shows; None where that is not known."""
+        """Return the extent that the offer shows of a delivery; None if that is not known."""
         return self.extents[self.deliveries.index(delivery)] if self.extents else None
 
     def is_live(self, now: datetime) -> bool:

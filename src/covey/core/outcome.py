@@ -1,4 +1,4 @@
-"""How an ask ends: always a value, always with its ticket."""
+"""The outcome of an ask: always a value, always with its ticket."""
 
 from enum import StrEnum
 from typing import NamedTuple
@@ -10,7 +10,7 @@ from covey.core.ticket import Ticket, TicketMove, TicketState, Trouble
 class OutcomeKind(StrEnum):
     REPLIED = "replied"
     DELIVERED_NO_REPLY = "delivered_no_reply"
-    """The wait ran out; the debt stands, and the late answer will arrive once, in the same thread."""
+    """The wait timed out. The debt stays open, and the late answer will arrive once, in the same thread."""
     UNDELIVERABLE = "undeliverable"
     REFUSED = "refused"
     EXPIRED = "expired"
@@ -24,12 +24,12 @@ class Outcome(NamedTuple):
 
     @property
     def text(self) -> str:
-        """The answer's text; empty where there is none."""
+        """The answer's text; empty if there is no answer."""
         return self.answer.text if self.answer else ""
 
 
 def settled_outcome(ticket: Ticket) -> OutcomeKind | None:
-    """Return how the ask of `ticket` has ended, or None while an answer may still come."""
+    """Return the final outcome of the ask of `ticket`, or None while an answer may still come."""
     if ticket.answer is not None:
         return OutcomeKind.REPLIED
     if ticket.close_reason is TicketMove.REFUSE:

@@ -1,4 +1,4 @@
-"""What a message carries: text, data and files."""
+"""The parts of a message: text, data and files."""
 
 from typing import NamedTuple
 
@@ -21,7 +21,7 @@ class FilePart(NamedTuple):
     size: int
     media_type: str = "application/octet-stream"
     path: str | None = None
-    """Where the file stood on the sender's side; a hint, never read by Covey."""
+    """The path of the file on the sender's side: a hint that Covey never reads."""
 
 
 Part = TextPart | DataPart | FilePart

@@ -1,4 +1,4 @@
-"""The pause: the operator has an agent, or the whole space, do nothing for a while."""
+"""The pause: the operator's order that an agent, or the whole space, receives and sends nothing for a while."""
 
 import json
 from collections.abc import Mapping
@@ -12,7 +12,7 @@ from covey.core.names import AgentName
 from covey.core.times import format_instant, parse_instant
 
 WHOLE: Final = AgentName("*")
-"""Stands for the whole space; no agent has that name."""
+"""The key for the whole space; no agent has that name."""
 
 MAX_REASON_CHARS: Final = 1_000
 
@@ -24,20 +24,20 @@ class Pause(NamedTuple):
 
 
 def write_pauses(pauses: Mapping[AgentName, Pause]) -> str:
-    """Return what is paused as the value of the setting."""
+    """Return all pauses as the value of the setting."""
     fields = {name: {"by": p.by, "at": format_instant(p.at), "reason": p.reason} for name, p in pauses.items()}
     return to_json(fields) if fields else ""
 
 
 @lru_cache(maxsize=8)
 def read_pauses(value: str | None) -> Mapping[AgentName, Pause]:
-    """Return what is paused, from the value of the setting."""
+    """Parse all pauses from the value of the setting."""
     fields = cast(Mapping[AgentName, Mapping[str, str]], json.loads(value or "{}"))
     return {name: Pause(AgentName(p["by"]), parse_instant(p["at"]), p["reason"]) for name, p in fields.items()}
 
 
 def parse_reason(text: object) -> str:
-    """Return why something is paused: a line for people."""
+    """Parse the reason of a pause: a line for people."""
     if not isinstance(text, str) or len(text) > MAX_REASON_CHARS or not text.isprintable():
         raise Invalid("reason", text, f"use printable text of at most {MAX_REASON_CHARS:,} characters")
     return text

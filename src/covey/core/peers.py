@@ -1,4 +1,4 @@
-"""What programs that know only the peers' wire agree on: the subject of an inbox, the limits of a body, the payload."""
+"""The peers' wire, for programs that know nothing else: the subject of an inbox, the limits of a body, the payload."""
 
 from typing import Final
 
@@ -13,7 +13,7 @@ INBOX_SUBJECT_PREFIX: Final = "agent.inbox"
 
 MIN_BODY_CHARS: Final = 1
 MAX_BODY_BYTES: Final = 64 * 1024
-"""Of the text as UTF-8."""
+"""The size of the text as UTF-8."""
 
 
 def inbox_subject(session_id: SessionId) -> str:
@@ -22,8 +22,8 @@ def inbox_subject(session_id: SessionId) -> str:
 
 
 def inbox_message(message: Message, recipient: str) -> dict[str, Json]:
-    """Return a message as its payload for one recipient. A correlation id is there only where the message has one; the
-    body of a request for approval, and of its answer, is their JSON."""
+    """Return the payload of a message for one recipient. The field for the correlation id is left out if the message
+    has none. The body of a request for approval, and of its answer, is JSON."""
     payload: dict[str, Json] = {
         "from_agent_id": message.sender.agent,
         "from_goal_id": message.sender.session or _own_uuid(message.id),
@@ -47,5 +47,5 @@ def in_envelope(message: Message, topic: str, payload: dict[str, Json]) -> dict[
 
 
 def _own_uuid(message_id: MessageId) -> str:
-    """Return the uuid of a message's id: a fresh one for a sender without a session, and the same for every copy."""
+    """Return the uuid in a message's id, which is the same for every copy."""
     return message_id.partition("-")[2]

@@ -1,4 +1,4 @@
-"""What comes over the peers' wire: subjects and payloads of programs that know nothing else of us, parsed."""
+"""The parser for the peers' wire: subjects and payloads of foreign programs."""
 
 import json
 from collections.abc import Mapping
@@ -13,28 +13,28 @@ from covey.core.peers import INBOX_SUBJECT_PREFIX, MAX_BODY_BYTES, MIN_BODY_CHAR
 from covey.core.times import format_instant, parse_instant
 
 _MOST_BYTES = 8 * MAX_BODY_BYTES
-"""A body may be longer on the wire than it is: up to six bytes for one in JSON. What is longer is not looked at."""
+"""The largest payload that is parsed. A body may be longer as JSON: up to six bytes for each byte."""
 
 
 _ENVELOPE = frozenset({"id", "timestamp", "topic", "source", "payload"})
-"""The fields by which an envelope is known; session_id may be missing."""
+"""The fields by which an envelope is recognised; session_id may be missing."""
 
 
 class InboxMessage(NamedTuple):
-    """A message as the wire has it."""
+    """A message on the peers' wire."""
 
     from_agent_id: str
-    """The name that the program gives itself. It need not be one that an agent here can have."""
+    """The name that the program gives itself. It need not be a valid name of an agent."""
     from_goal_id: SessionId
     to_agent_id: str
     body: str
     sent_at: datetime
     correlation_id: str | None = None
     is_enveloped: bool = False
-    """Whether it came in an envelope."""
+    """True if the message came in an envelope."""
 
     def payload(self) -> bytes:
-        """Return the message as it travels; without a correlation id where there is none."""
+        """Return the payload, without a field for the correlation id if there is none."""
         fields: dict[str, Json] = {**self._asdict(), "sent_at": format_instant(self.sent_at)}
         del fields["is_enveloped"]
         if self.correlation_id is None:
@@ -43,7 +43,7 @@ class InboxMessage(NamedTuple):
 
 
 def parse_inbox_subject(subject: str) -> SessionId:
-    """Return whose inbox a subject is."""
+    """Parse the subject of an inbox, and return the session that it belongs to."""
     prefix, _, goal = subject.rpartition(".")
     if prefix != INBOX_SUBJECT_PREFIX:
         raise Invalid("subject", subject[:80], f"an inbox is {INBOX_SUBJECT_PREFIX}.<uuid>")
@@ -51,8 +51,8 @@ def parse_inbox_subject(subject: str) -> SessionId:
 
 
 def parse_inbox_message(payload: bytes) -> InboxMessage:
-    """Return the message of a payload, which may be in an envelope. Fields that we do not know are left alone; anything
-    else that is not as agreed is Invalid or MessageTooLarge."""
+    """Parse a payload, which may be in an envelope. Ignore unknown fields; raise Invalid or MessageTooLarge for any
+    other deviation."""
     if len(payload) > _MOST_BYTES:
         raise MessageTooLarge(len(payload), MAX_BODY_BYTES)
     outer = _fields(payload)
@@ -62,8 +62,8 @@ def parse_inbox_message(payload: bytes) -> InboxMessage:
         raise Invalid("body", None if body is None else "", "a body is a text of at least 1 character")
     try:
         size = len(body.encode())
-    except UnicodeEncodeError:  # half of a pair of surrogates, which JSON can carry and UTF-8 can't
-        raise Invalid("body", "…", "it has characters that are none") from None
+    except UnicodeEncodeError:  # a lone surrogate, which JSON can carry and UTF-8 can't
+        raise Invalid("body", "…", "it has characters that are not valid Unicode") from None
     if size > MAX_BODY_BYTES:
         raise MessageTooLarge(size, MAX_BODY_BYTES)
     if not isinstance(to, str):
@@ -89,7 +89,8 @@ def _unwrapped(fields: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def arrival_id(at: datetime, stream: str, seq: int) -> MessageId:
-    """Return the id of the message that arrived as the `seq`-th of a stream, the same for everybody who finds it."""
+    """Return the id of the message that arrived as the `seq`-th of a stream: the same id in every process that reads
+    it."""
     from hashlib import sha256  # here because it brings OpenSSL
 
     milliseconds = int(at.timestamp() * 1000)

@@ -1,4 +1,4 @@
-"""Plain data: what a caller hands over as JSON gives it back, a copy that nobody can change any more."""
+"""Plain data: a copy of a caller's value, as it comes back from JSON. The caller can't change the copy any more."""
 
 import json
 from collections.abc import Mapping
@@ -10,7 +10,7 @@ from covey.core.limits import MAX_NESTING
 
 
 def plain(value: object, what: str) -> Json:
-    """Return a copy of `value` as every store will give it back; what JSON can't hold is Invalid."""
+    """Return a copy of `value`, as every store will return it. Raise Invalid if JSON can't express it."""
     try:
         document = json.dumps(value, ensure_ascii=False, allow_nan=False)
         document.encode()
@@ -25,7 +25,7 @@ def plain(value: object, what: str) -> Json:
 
 
 def plain_object(value: object, what: str) -> JsonObject:
-    """Return a copy of a mapping with texts for keys."""
+    """Return a plain copy of a mapping. Raise Invalid if its keys are not all texts."""
     pairs = dict(cast(Mapping[object, object], value)) if isinstance(value, Mapping) else None
     if pairs is None or not all(isinstance(key, str) for key in pairs):
         raise Invalid(what, cast(object, value), "use a mapping with texts for keys")

@@ -1,4 +1,4 @@
-"""Portable records: everything that a space holds, as it travels to another one."""
+"""Portable records: the content of a space, for transfer to another one."""
 
 from enum import StrEnum
 from typing import NamedTuple
@@ -19,9 +19,9 @@ from covey.core.token import Token
 
 
 class RecordKind(StrEnum):
-    """In the order in which they travel: none refers to one that comes later, and the journal comes before the records
-    that it tells of, so that whoever acts on one of them adds to a journal that is whole. Only a file's content stands
-    before the first message that it belongs to."""
+    """The kinds of records, in the order of an export. No record refers to a later one. The journal comes before the
+    records that it describes, so that a program that acts on one of them appends to a complete journal. The content of
+    a file comes right before the first message that refers to it."""
 
     AGENT = "agent"
     SETTING = "setting"
@@ -60,7 +60,7 @@ class Blob(NamedTuple):
 
 
 class PrunedMessages(NamedTuple):
-    """Ids of messages that are gone, so that nobody uses them again; many at a time."""
+    """A batch of ids of pruned messages, which must not be used again."""
 
     ids: tuple[MessageId, ...]
 

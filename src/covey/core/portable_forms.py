@@ -1,4 +1,4 @@
-"""Forms: how each field of a portable record is read from JSON."""
+"""Forms: the parser of each field of a portable record."""
 
 from collections.abc import Callable, Mapping
 from datetime import timedelta
@@ -43,7 +43,7 @@ Parse = Callable[[object], object]
 
 
 class Form(NamedTuple):
-    """A kind of record, and how each of its fields is read."""
+    """A kind of record, with a parser for each of its fields."""
 
     make: Callable[..., Any]
     fields: Mapping[str, Parse]
@@ -51,7 +51,7 @@ class Form(NamedTuple):
 
 
 def read_form(form: Form, data: JsonObject, **others: object) -> Any:
-    """Return the record that data stands for; what can't be one is Invalid. Unknown fields are not ours to judge."""
+    """Parse a record from JSON data. Raise Invalid if a field is wrong. Unknown fields are ignored."""
     values = dict(others)
     for name, parse in form.fields.items():
         value = data.get(name)
@@ -65,14 +65,14 @@ def read_form(form: Form, data: JsonObject, **others: object) -> Any:
 
 
 def json_object(value: object) -> JsonObject:
-    """Return a field that is an object."""
+    """Parse a field that is an object."""
     if not isinstance(value, Mapping):
         raise Invalid("object", value, "use a JSON object")
     return cast(JsonObject, value)
 
 
 def parse_delivery_id(value: object) -> DeliveryId:
-    """Return a field that is the id of a delivery."""
+    """Parse a field that is the id of a delivery."""
     message_id, _, copy = plain_text(value).rpartition(".")
     if not copy.isascii() or not copy.isdecimal() or copy.startswith("0") or len(copy) > 9:
         raise Invalid("delivery id", value, "use <message id>.<number of the copy>")
@@ -84,7 +84,7 @@ def _form(make: type[Any], **fields: Parse) -> Form:
 
 
 def _optional(parse: Parse) -> Parse:
-    """Read a field that may be None although its record has no default for it."""
+    """Return a parser for a field that may be None although its record has no default for it."""
     return lambda value: None if value is None else parse(value)
 
 

@@ -1,8 +1,7 @@
 """Portable records as JSON objects: one shape for each kind, whatever engine they come from.
 
-A field that is not there is None. Instants are texts, spans are whole microseconds, contents of files base64. What
-proves a session and what keeps it alive do not travel: the hash of its secret and its holder. Nor does who carries a
-post at the moment, nor the folder of a run.
+A missing field is None. Instants are texts, spans are whole microseconds, contents of files base64. Some fields are
+left out: the hash of a session's secret, the holder of a session or a post, and the folder of a run.
 """
 
 from base64 import b64decode, b64encode
@@ -68,11 +67,11 @@ _FORMS: Final[Mapping[RecordKind, Form]] = {
     RecordKind.BINDING: forms.BINDING,
     RecordKind.RUN: RUN,
 }
-"""Of the kinds whose records are their fields and nothing else."""
+"""The forms of the kinds that need no special treatment."""
 
 
 def kind_of(record: Record) -> RecordKind:
-    """Return which kind a record is of."""
+    """Return the kind of a record."""
     return _KINDS[type(record)]
 
 
@@ -90,7 +89,7 @@ def encode_record(record: Record) -> JsonObject:
 
 
 def decode_record(kind: RecordKind, data: JsonObject) -> Record:
-    """Return the record that data of JSON stands for; what can't be one is Invalid."""
+    """Parse a record from JSON data. Raise Invalid if a field is wrong."""
     match kind:
         case RecordKind.BLOB:
             return _blob(data)
@@ -113,7 +112,7 @@ def _message_of(data: JsonObject) -> MessageId:
 
 
 def _fields(record: NamedTuple) -> dict[str, Json]:
-    """Return the fields that have a value, by name. Defaults are written out: a later version may have others."""
+    """Return the fields that have a value, by name. Defaults are written too: a later version may have others."""
     fields = record._asdict().items()
     return {name: _plain(value) for name, value in fields if value is not None and name not in _LEFT_OUT}
 

@@ -1,4 +1,5 @@
-"""The form of runs as they travel to another space. What ran in the old one is lost in the new: its process stayed."""
+"""The form of runs in an export. A run that was active in the old space is lost in the new one, because its process is
+elsewhere."""
 
 from typing import Final, cast
 
@@ -21,7 +22,7 @@ def _seconds(value: object) -> float:
 
 def _thread(value: object) -> Callback:
     texts = cast(list[object], value) if isinstance(value, list) else []
-    if len(texts) not in (2, 3):  # exports from before have two
+    if len(texts) not in (2, 3):  # older exports have two
         raise Invalid("thread", cast(object, value), "use a channel and a conversation")
     return Callback(*map(plain_text, texts))
 
@@ -53,4 +54,4 @@ RUN: Final = Form(
     },
     Run._field_defaults,
 )
-"""All but the folder, which stays where it is."""
+"""All fields but the folder, which is not exported."""

@@ -1,4 +1,4 @@
-"""The post: a message on its way to a person's conversation, the table of its moves, and when to try again."""
+"""The post: a message on its way to a person's conversation, the table of its moves, and its retries."""
 
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
@@ -17,39 +17,39 @@ _BACKOFF: Final = Backoff(FIRST_DELAY.total_seconds(), LONGEST_DELAY.total_secon
 """Each refusal doubles the time until the next try, up to this."""
 
 LONGEST_ASKED: Final = timedelta(hours=1)
-"""A receiver that asks for a longer pause is tried after this one."""
+"""The longest pause that a receiver can ask for. After it, the post is retried anyway."""
 
 GIVE_UP_AFTER: Final = timedelta(hours=24)
-"""A post that is refused when it is this old is given up."""
+"""The age at which a refused post fails and is not retried any more."""
 
 MAX_ATTEMPTS: Final = 500
-"""More than fit into that time: only a post that ends whoever carries it gets here."""
+"""The largest number of attempts. `GIVE_UP_AFTER` comes first, unless a post crashes every process that carries it."""
 
 
 END_OF_TIME: Final = datetime.max.replace(tzinfo=UTC)
-"""By then everything is due that ever will be."""
+"""A date after every due time."""
 
 
 class PostState(StrEnum):
     PENDING = "pending"
     DELIVERED = "delivered"
-    """The receiver took it."""
+    """The receiver accepted the post."""
     FAILED = "failed"
-    """It was given up; its delivery still waits in the channel's inbox, and somebody may have it tried again."""
+    """There are no further attempts. The delivery still waits in the channel's inbox, and a retry can be requested."""
     DROPPED = "dropped"
-    """Its delivery came to an end first: withdrawn, expired, or handled by hand."""
+    """The delivery ended first: withdrawn, expired, or handled by hand."""
 
 
 class PostMove(StrEnum):
     TAKE = "take"
-    """Somebody carries it to the receiver, and nobody else does meanwhile."""
+    """A process takes the post to carry it; no other process does so meanwhile."""
     DEFER = "defer"
-    """It was refused, and is tried again later."""
+    """The post was refused, and is retried later."""
     DELIVER = "deliver"
     FAIL = "fail"
     DROP = "drop"
     RETRY = "retry"
-    """Somebody wants a failed one tried again."""
+    """A retry of a failed post was requested."""
 
 
 _S = PostState
@@ -63,7 +63,7 @@ POST_MOVES: Final[Mapping[PostState, Mapping[PostMove, PostState]]] = {
         _M.FAIL: _S.FAILED,
         _M.DROP: _S.DROPPED,
     },
-    # One who was taken for dead may still report that it got there.
+    # A process whose lease ran out may still report that the post was delivered.
     _S.FAILED: {_M.RETRY: _S.PENDING, _M.DELIVER: _S.DELIVERED},
     _S.DELIVERED: {},
     _S.DROPPED: {},
@@ -72,41 +72,42 @@ POST_MOVES: Final[Mapping[PostState, Mapping[PostMove, PostState]]] = {
 
 class Post(NamedTuple):
     id: DeliveryId
-    """The delivery's; receivers know it as the idempotency key."""
+    """The id of the delivery; receivers get it as the idempotency key."""
     channel: AgentName
     conversation: str
-    """Empty for the channel's own, where it has but one."""
+    """Empty for the channel's own conversation."""
     message_id: MessageId
     state: PostState
     created_at: datetime
     since: datetime
-    """From when on its age counts: when it was made, or when somebody had it tried again."""
+    """The time from which on the post's age counts: its creation, or the last requested retry."""
     next_at: datetime | None = None
-    """When it may be tried, or tried again. None while it waits behind another of its conversation, and at its end."""
+    """The time of the next attempt. None while the post waits behind another one of its conversation, and after its
+    end."""
     attempts: int = 0
-    """How often it was taken; also what tells an old report from the newest."""
+    """The number of times that the post was taken. It also tells an old report from the newest."""
     holder: str | None = None
-    """The lock of the process that has it."""
+    """The lock of the process that carries the post."""
     error: str | None = None
-    """Why the last try came to nothing."""
+    """The reason why the last attempt failed."""
 
 
 class Refused(NamedTuple):
-    """A receiver did not take a post, or was not there."""
+    """The refusal of a post: the receiver did not accept it, or could not be reached."""
 
     reason: str
     is_final: bool = False
-    """Trying again would come to the same."""
+    """True if a retry would have the same result."""
     retry_after: timedelta | None = None
-    """How long it wants to be left alone, where it said so."""
+    """The pause that the receiver asked for, or None."""
 
 
 class Posted(NamedTuple):
-    """A receiver took a post."""
+    """The acceptance of a post by its receiver."""
 
 
 class Outgoing(NamedTuple):
-    """A post that was taken, and what it carries."""
+    """A post that was taken, with its message."""
 
     post: Post
     message: Message
@@ -115,14 +116,14 @@ class Outgoing(NamedTuple):
 def new_post(
     delivery: DeliveryId, channel: AgentName, conversation: str, message: Message, now: datetime, *, waits: bool
 ) -> Post:
-    """Return the post of a delivery; it `waits` where an older one of its conversation is not done with."""
+    """Return the post of a delivery. It `waits` if an older post of its conversation is still pending."""
     next_at = None if waits else now
     return Post(delivery, channel, conversation, message.id, PostState.PENDING, now, now, next_at)
 
 
 def post_moved(post: Post, move: PostMove) -> Post:
-    """Return the post after `move`, with nobody who has it and no time to try it; a move that the table does not have
-    is IllegalMove."""
+    """Return the post after `move`, without a holder and without a time for the next attempt. Raise IllegalMove for a
+    move that is not in the table."""
     state = POST_MOVES[post.state].get(move)
     if state is None:
         raise IllegalMove("post", post.state, move)
@@ -130,17 +131,17 @@ def post_moved(post: Post, move: PostMove) -> Post:
 
 
 def taken(post: Post, holder: str, until: datetime) -> Post:
-    """Return the post as one process has it: until then nobody else does, unless that process ends first."""
+    """Return the post as taken by `holder`. No other process takes it before `until`, unless the holder ends first."""
     return post_moved(post, PostMove.TAKE)._replace(holder=holder, next_at=until, attempts=post.attempts + 1)
 
 
 def delivered(post: Post) -> Post:
-    """Return the post after the receiver took it."""
+    """Return the post after the receiver accepted it."""
     return post_moved(post, PostMove.DELIVER)._replace(error=None)
 
 
 def refused(post: Post, refusal: Refused, now: datetime) -> tuple[Post, PostMove]:
-    """Return the post after a refusal, and the move that it is: tried again later, or given up."""
+    """Return the post after a refusal, and the move: DEFER for a later retry, or FAIL."""
     is_old = now - post.since >= GIVE_UP_AFTER or post.attempts >= MAX_ATTEMPTS
     if refusal.is_final or is_old:
         return post_moved(post, PostMove.FAIL)._replace(error=refusal.reason), PostMove.FAIL
@@ -155,13 +156,13 @@ def delay(attempts: int) -> timedelta:
 
 
 def retried(post: Post, now: datetime, *, waits: bool) -> Post:
-    """Return a failed post that is to be tried again, from the beginning."""
+    """Return a failed post as pending again, with its age and its attempts reset."""
     return post_moved(post, PostMove.RETRY)._replace(since=now, attempts=0, next_at=None if waits else now)
 
 
 def conversation_of(channel: AgentName, message: Message, answered: Message | None) -> str:
-    """Return the conversation of a channel that a message belongs to: its callback says so, or that of the message it
-    answers; else it is the channel's own."""
+    """Return the conversation of a channel that a message belongs to: the one in its callback, or in that of the
+    answered message; otherwise the channel's own."""
     for carrier in (message, answered):
         if carrier is not None and carrier.callback is not None and carrier.callback.channel == channel:
             return carrier.callback.session_id

@@ -1,9 +1,9 @@
-"""Private settings: what a space needs to know and tells no other one, such as the secret of a webhook."""
+"""Private settings: settings that never leave their space, such as the secret of a webhook."""
 
 from typing import Final
 
 PRIVATE: Final = "private."
-"""What their names begin with. No export has them, no listing and no journal."""
+"""The prefix of their names. Exports, listings and the journal leave private settings out."""
 
 
 def is_private(setting: str) -> bool:

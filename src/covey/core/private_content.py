@@ -1,6 +1,6 @@
-"""Content that is handed to nobody: credentials, and the ledger of a space.
+"""Private content, which is never handed out: credentials, and the ledger of a space.
 
-Whoever reads a credential can act as somebody else; whoever reads a ledger has the mail of all agents.
+With a credential, a reader can act as another agent. With a ledger, a reader has the mail of all agents.
 """
 
 import re
@@ -23,9 +23,9 @@ _MARK: Final = APPLICATION_ID.to_bytes(4, "big")
 
 
 def why_private(content: bytes) -> str | None:
-    """Return why a content is handed to nobody, in words; None where it may be.
+    """Return the reason why content is private, in words; None if it is not.
 
-    Recognised are the forms that Covey itself makes. The secret of a channel has no form of its own.
+    Only formats of Covey itself are recognised. The secret of a channel has no format that could be recognised.
     """
     if content.startswith(_SQLITE) and content[_MARK_AT : _MARK_AT + len(_MARK)] == _MARK:
         return "it is the ledger of a space"

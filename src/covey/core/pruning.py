@@ -1,4 +1,4 @@
-"""Pruning: which threads may leave the ledger, and what their tombstone says."""
+"""Pruning: the condition for removing a thread from the ledger, and the fingerprint in its tombstone."""
 
 from collections.abc import Iterable
 from datetime import datetime
@@ -9,37 +9,38 @@ from covey.core.names import Scope
 
 
 class ThreadState(NamedTuple):
-    """A thread as a whole."""
+    """The state of a thread as a whole."""
 
     messages: int
     waiting: int
-    """Deliveries that an inbox still holds, or that are still to be posted to people."""
+    """The number of deliveries that an inbox still holds, or that are still to be posted to people."""
     owed: int
-    """Tickets that are not closed."""
+    """The number of tickets that are not closed."""
     last_at: datetime
-    """When the last thing happened to any of it."""
+    """The time of the last event in the thread."""
     scopes: frozenset[Scope]
-    """What its messages are about; empty where none of them has a scope."""
+    """The scopes of the messages; empty if none of them has a scope."""
     tasks: int = 0
-    """Tasks that were handed over in it."""
+    """The number of tasks that were handed over in the thread."""
     unfinished: int = 0
-    """Those of them that are not finished, or are a part of one, near or far, that is not, or have such a part."""
+    """The number of these tasks that are not finished, or have an unfinished ancestor or descendant."""
     runs: int = 0
-    """Children that were started with its messages."""
+    """The number of children that were started with the thread's messages."""
     running: int = 0
-    """Those of them that are not done with."""
+    """The number of these children that still need work (`Run.is_done_with`)."""
 
     @property
     def is_open(self) -> bool:
         return self.waiting > 0 or self.owed > 0 or self.unfinished > 0 or self.running > 0
 
     def may_go(self, before: datetime) -> bool:
-        """Tell whether nothing of it is open, and nothing has happened to it since `before`."""
+        """Tell whether the thread has nothing open, and its last event is older than `before`."""
         return not self.is_open and self.last_at < before
 
 
 def fingerprint(ids: Iterable[MessageId]) -> str:
-    """Return what a tombstone has instead of its messages' ids: the sha256 of them, sorted, one a line."""
+    """Return the fingerprint that replaces the ids of messages in a tombstone: the sha256 of the sorted ids, one a
+    line."""
     from hashlib import sha256  # here because it brings OpenSSL, and every writer loads this module
 
     return sha256("".join(f"{message_id}\n" for message_id in sorted(ids)).encode()).hexdigest()

@@ -1,4 +1,4 @@
-"""The receipt: what became of a message, one line for each delivery."""
+"""The receipt of a message: the present state of each of its deliveries."""
 
 from typing import NamedTuple
 
@@ -18,25 +18,24 @@ class Receipt(NamedTuple):
 
     @property
     def delivered(self) -> tuple[Delivery, ...]:
-        """The copies that reached an inbox, whatever became of them there."""
+        """The copies that reached an inbox, whatever their state is now."""
         return tuple(d for d in self.deliveries if d.state not in (DeliveryState.REFUSED, DeliveryState.UNDELIVERABLE))
 
     @property
     def refused(self) -> tuple[Delivery, ...]:
-        """The recipients that did not get it, each with its reason."""
+        """The copies that were refused or undeliverable, each with its reason."""
         return tuple(d for d in self.deliveries if d.state in (DeliveryState.REFUSED, DeliveryState.UNDELIVERABLE))
 
 
 class Progress(NamedTuple):
-    """What a wait on a receipt came to: a value, whether it was reached or the time ran out."""
+    """The result of a wait on a receipt: a value, also if the wait timed out."""
 
     reached: bool
     receipt: Receipt
 
 
 def reached(delivery: Delivery, state: DeliveryState, grade: EvidenceGrade) -> bool:
-    """Tell whether a delivery has got as far as `state`; as far as in_context only with evidence of at least
-    `grade`."""
+    """Tell whether a delivery has reached `state`. For in_context, it needs evidence of at least `grade`."""
     if state is DeliveryState.IN_CONTEXT:
         return at_least(delivery.grade, grade)
     if state in _ORDER and delivery.state in _ORDER:
@@ -49,8 +48,8 @@ def reached(delivery: Delivery, state: DeliveryState, grade: EvidenceGrade) -> b
 def progress(receipt: Receipt, state: DeliveryState, grade: EvidenceGrade) -> Progress | None:
     """Return the outcome of waiting for `state`, or None while it is undecided.
 
-    Reached: every recipient agent has a copy that got there. Failed: some recipient has only copies that ended
-    elsewhere. A copy that gave way to another does not count.
+    Reached: every recipient agent has a copy that reached the state. Failed: some recipient has only copies that ended
+    in another state. A copy that gave way to another does not count.
     """
     by_agent: dict[AgentName | None, list[Delivery]] = {}
     for delivery in receipt.deliveries:

@@ -1,4 +1,4 @@
-"""Renderings of what is pending: the styles there are, the frame around them, and how much room each message takes."""
+"""Renderings of pending mail: the styles, the frame around them, and the size of each message."""
 
 from collections.abc import Callable, Mapping
 from enum import StrEnum
@@ -33,14 +33,14 @@ FRAME_END: Final = "\n</covey-mail>"
 
 
 def framed(pending: Pending, style: Style) -> str:
-    """Return a rendering in the frame in which it may stand beside other text; nothing within can end it. Empty where
-    there is nothing to tell in that style."""
+    """Return a rendering in a frame that separates it from other text. The text inside can't close the frame. Return an
+    empty text if there is nothing to show in that style."""
     block = _BLOCKS[style](pending) if pending.is_worth_showing else ""
     return f"{FRAME_BEGIN}{block}{FRAME_END}" if block else ""
 
 
 def letter_size(letter: Letter, pending: Pending) -> int:
-    """Return how many characters a letter takes in the style that needs most for it, with what separates it."""
+    """Return the size of a letter in characters, with its separator, in the style that needs most."""
     agent, ways = pending.agent, pending.ways
     return 1 + max(
         len(peer_message(letter, agent, ways)),
@@ -50,15 +50,15 @@ def letter_size(letter: Letter, pending: Pending) -> int:
 
 
 def other_size(other: OtherAgent) -> int:
-    """Return how many characters another agent takes in the style that needs most for it."""
+    """Return the size of another agent's entry in characters, in the style that needs most."""
     return 1 + len(to_json(agent_entry(other)))
 
 
 def frame_size(pending: Pending) -> int:
-    """Return how many characters all but the letters take in the style that needs most for it."""
+    """Return the size of everything but the letters in characters, in the style that needs most."""
     blocks = max(len(block(pending._replace(letters=()))) for block in _BLOCKS.values())
     return len(FRAME_BEGIN) + blocks + len(FRAME_END) + len(pending.how_to_answer) + _HEADERS
 
 
 _HEADERS: Final = 100
-"""What stands only where there are letters, or grows with their number: headers, counts and commas."""
+"""Room for text that depends on the number of letters: headers, counts and commas."""

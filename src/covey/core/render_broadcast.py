@@ -1,4 +1,4 @@
-"""The result of a `broadcast` that nobody called: who else is there and what they wrote, with a hint at first."""
+"""The broadcast style: the result of a synthetic `broadcast` call, with the other agents, their messages and a hint."""
 
 from typing import Final
 
@@ -14,14 +14,14 @@ from covey.core.render_work import TAG, work_fields
 
 TOOL: Final = "broadcast"
 INPUT: Final[JsonObject] = {"synthetic": True}
-"""Says that the call was put there and is not the model's own."""
+"""The input of the call, which says that the model did not make it."""
 
 HINT: Final = (
     "ACTION REQUIRED: Announce yourself: call broadcast with a message that says in one line what you are working on. "
     "The other agents see it as your status."
 )
 STATUS_CHARS: Final = 200
-"""So much of a status is shown."""
+"""The number of characters of a status that are shown."""
 
 
 def synthetic_result(pending: Pending) -> JsonObject:
@@ -38,7 +38,7 @@ def synthetic_result(pending: Pending) -> JsonObject:
 
 
 def broadcast_output(pending: Pending) -> JsonObject:
-    """Return what the call results in."""
+    """Return the result of the call."""
     output: dict[str, Json] = {} if pending.has_announced else {"hint": HINT}
     output["agents"] = [agent_entry(other) for other in pending.others]
     if pending.more_others:
@@ -52,23 +52,24 @@ def broadcast_output(pending: Pending) -> JsonObject:
 
 
 def broadcast_text(pending: Pending) -> str:
-    """Return the same as text: the title, then the result on one line of JSON."""
+    """Return the result of the call as text: the title, then one line of JSON."""
     return f"[{TOOL}] {pending.title}\n{to_json(broadcast_output(pending))}"
 
 
 def agent_entry(other: OtherAgent) -> JsonObject:
-    """Return another agent: its name and what it says of itself; who has said nothing yet is idle or busy."""
+    """Return the entry of another agent: its name and its status."""
     return {"name": one_line(other.name), "status": status_of(other)}
 
 
 def status_of(other: OtherAgent) -> str:
-    """Return what is known of what an agent does, on one line, as much of it as is shown."""
+    """Return the status of an agent on one line, cut to its limit: the announced status, else its description, else its
+    presence."""
     said = other.status or other.description or other.presence
     return one_line(said if len(said) <= STATUS_CHARS else said[: STATUS_CHARS - 1] + "…")
 
 
 def message_entry(letter: Letter, agent: AgentName, ways: Ways) -> JsonObject:
-    """Return a message that can be replied to by its id, which is its number."""
+    """Return the entry of a message. Its id is the message's number, by which the reader replies."""
     entry: dict[str, Json] = {
         "id": letter.number,
         "from": one_line(letter.sender.agent),

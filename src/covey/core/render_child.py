@@ -1,4 +1,4 @@
-"""The child that a letter is from, as its reader is told: label, session key, run and status tell children apart."""
+"""The child that sent a letter, in renderings: label, session key, run and status tell children apart."""
 
 from covey.core.attention import Letter, Ways
 from covey.core.json import Json
@@ -6,8 +6,8 @@ from covey.core.render_escape import one_line
 
 
 def child_fields(letter: Letter, ways: Ways) -> dict[str, str]:
-    """Return what is told of the child that a letter is from, by name; nothing where it is from none, or the reader is
-    a coordinator, who is told of its work."""
+    """Return the fields for the child that sent a letter. Return none if no child sent it, or if the reader is a
+    coordinator and the letter has fields for the child's work."""
     child = letter.child
     if child is None or (ways.worker and letter.work is not None):
         return {}
@@ -16,11 +16,11 @@ def child_fields(letter: Letter, ways: Ways) -> dict[str, str]:
 
 
 def child_entry(letter: Letter, ways: Ways) -> Json:
-    """Return the same as an object; None where there is none."""
+    """Return the fields of `child_fields` as an object, or None without any."""
     return {name: one_line(value) for name, value in child_fields(letter, ways).items()} or None
 
 
 def child_line(letter: Letter, ways: Ways) -> str:
-    """Return the same as words that go on after who sent the letter and when; empty where there is none."""
+    """Return the fields of `child_fields` as words that follow the letter's sender and time; empty without any."""
     told = [f"{name} {one_line(value)}" for name, value in child_fields(letter, ways).items()]
     return f" [child: {', '.join(told)}]" if told else ""

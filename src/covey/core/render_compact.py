@@ -14,8 +14,8 @@ from covey.core.render_work import work_line
 
 
 def compact_text(pending: Pending) -> str:
-    """Return the block; empty where there is neither a message nor another agent. Lines at the margin are ours; what
-    others wrote is indented."""
+    """Return the block; empty if there is neither a message nor another agent. Lines of Covey begin at the margin;
+    texts of other agents are indented."""
     return "\n".join(_lines(pending)) if pending.letters or pending.others else ""
 
 

@@ -1,4 +1,4 @@
-"""Data as a model reads it: every text in it harmless, whoever wrote it."""
+"""Escaped data: JSON data for a model, with every text in it made harmless."""
 
 from collections.abc import Mapping, Sequence
 from typing import cast
@@ -8,7 +8,7 @@ from covey.core.render_escape import still_harmless
 
 
 def harmless_data(value: Json) -> Json:
-    """Return data with every text and every key made harmless. What was made harmless before stays as it is."""
+    """Return data with every text and every key made harmless. A text that is harmless already stays unchanged."""
     if isinstance(value, str):
         return still_harmless(value)
     if isinstance(value, Mapping):
@@ -19,5 +19,5 @@ def harmless_data(value: Json) -> Json:
 
 
 def harmless_object(fields: JsonObject) -> dict[str, Json]:
-    """Return the same of an object."""
+    """Return an object with every text and every key made harmless."""
     return {still_harmless(name): harmless_data(value) for name, value in fields.items()}

@@ -1,7 +1,7 @@
-"""Making harmless what others wrote: shown to a model, it can't close its frame, fake a header or pass as the user.
+"""Escaping of others' texts: shown to a model, they can't close their frame, fake a header or pass as the user.
 
-What is legible stays legible. Hidden characters become visible, what could open or close a tag is written as in XML,
-and a body with a line that could be taken for structure (a heading, a fence, `Human:`) is quoted whole.
+Legible text stays legible. Hidden characters become visible, brackets that could open or close a tag are escaped as in
+XML, and a body with a line that could be taken for structure (a heading, a fence, `Human:`) is quoted as a whole.
 
 This is the only home of the rule. Prompts, results of tools, resources and errors pass through it: data through
 `core.render_data`, bodies in a frame of their own through `core.render_frame`.
@@ -15,12 +15,12 @@ from covey.core.render_hidden import HIDDEN, bare, unbroken, visible, with_plain
 from covey.core.render_looks import as_it_looks
 
 _BRACKETS: Final = "＜﹤‹〈〈⟨ᐸ˂❮❰⧼⦑"
-"""What looks like <."""
+"""Characters that look like <."""
 _SLASHES: Final = r"/\\|!?／∕⁄⧸⟋╱"
-"""What can follow it in a tag, a comment or a special token, and what looks like that."""
+"""Characters that can follow < in a tag, a comment or a special token, and their look-alikes."""
 _LETTERS: Final = "A-Za-z_\u00c0-\u052f\u1d00-\u1eff\uff21-\uff5a\U0001d400-\U0001d7ff"
 _BETWEEN: Final = f"\u0300-\u036f\u20d0-\u20ff{HIDDEN}"
-"""Marks and hidden characters, which may stand between a bracket and what follows."""
+"""Marks and hidden characters, which may stand between a bracket and the next character."""
 _OPENING: Final = re.compile(
     rf"<(?=[{_BETWEEN}]*[^\W\d]|[\s{_BETWEEN}]*[{_SLASHES}])"
     rf"|[{_BRACKETS}](?=[{_BETWEEN}]*[{_LETTERS}]|[\s{_BETWEEN}]*[{_SLASHES}])"
@@ -33,8 +33,8 @@ _ROLES: Final = (
 )
 _TOKEN: Final = re.compile(rf"\[(?=\s{{0,8}}/?\s{{0,8}}(?:{_ROLES})\s{{0,8}}\])", re.IGNORECASE)
 _BLANK: Final = r"[^\w\x00-\x7f]"
-"""Blanks of other scripts (U+1680, U+2800 …), bullets and other signs: a reader looks past them."""
-# Two stretches of any length that may both take the same characters would take quadratic time: hence the bounds.
+"""Blanks of other scripts (U+1680, U+2800 …), bullets and other signs, which a reader ignores."""
+# Two unbounded repetitions that match the same characters would take quadratic time: hence the bounds.
 _STRUCTURE: Final = re.compile(
     rf"^(?:[ \t>*+.)\d-]|{_BLANK})*(?:\#|`{{3}}|~{{3}})"  # headings and fences, within lists and quotes too
     rf"|^(?:[ \t]|{_BLANK})*(?:={{3,}}|-{{3,}}|\*{{3,}}|_{{3,}})(?:[ \t]|{_BLANK})*$"  # rules and underlines
@@ -47,37 +47,39 @@ _STRUCTURE: Final = re.compile(
 
 @lru_cache(maxsize=128)
 def harmless(text: str) -> str:
-    """Return a body as it may stand in a frame. The cache serves one turn, in which a body is measured and rendered."""
+    """Return a body, escaped for a frame. The cache helps within one turn, in which a body is measured and
+    rendered."""
     text = with_plain_ends(text)
     return _quoted(text, contained(_ENTITY.sub("&amp;", text)))
 
 
 def still_harmless(text: str) -> str:
-    """Return a text that may have been made harmless before, and then stays as it is; any other is made so."""
+    """Return a text, escaped for a frame. Unlike `harmless`, leave a text unchanged that was escaped before."""
     text = with_plain_ends(text)
     return _quoted(text, contained(text))
 
 
 def contained(text: str) -> str:
-    """Return a text of several lines, ours and others', in which nothing is hidden, opens or closes a tag, or is a
-    special token. The lines of others must be rendered before: only they are quoted."""
+    """Return a text with hidden characters made visible, and with tags and special tokens escaped. It is for texts that
+    mix lines of Covey and of other agents. The caller must have made the latter `harmless`: this function quotes
+    nothing."""
     text = _OPENING.sub(_written_out, text)
     return visible(_TOKEN.sub("&#91;", text))
 
 
 def one_line(text: str) -> str:
-    """Return a name or a status as it may stand within a line."""
+    """Return a name or a status, escaped for use within a line."""
     return harmless(unbroken(text))
 
 
 def attribute(text: str) -> str:
-    """Return a text as it may stand between the quotes of an attribute."""
+    """Return a text, escaped for use between the quotes of an attribute."""
     line = unbroken(visible(with_plain_ends(text)))
     return line.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace('"', "&quot;")
 
 
 def _quoted(text: str, shown: str) -> str:
-    """Return `shown`, quoted where the text that it shows has a line that could be taken for structure."""
+    """Return `shown`, quoted if the original text has a line that could be taken for structure."""
     looks = text if text.isascii() and text.isprintable() else as_it_looks(bare(text))
     if not _STRUCTURE.search(looks):
         return shown

@@ -1,7 +1,7 @@
-"""Hidden characters: what a reader does not see, and what could make it read something else than a program does.
+"""Hidden characters: characters that a reader does not see, or that change how a text reads.
 
-Control characters, bidirectional marks, zero-width and invisible characters become visible. Whatever ends a line
-somewhere becomes a plain end of line. Joiners and variation selectors stay where scripts and emoji need them.
+Control characters, bidirectional marks, zero-width and invisible characters become visible. Every kind of line break
+becomes a newline. Joiners and variation selectors stay where scripts and emoji need them.
 """
 
 import re
@@ -16,10 +16,10 @@ _ALWAYS: Final = (
     "\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
 )
 HIDDEN: Final = _ALWAYS + _JOINERS + _SELECTORS
-"""Characters that are hidden somewhere, for use between the brackets of a pattern."""
+"""Characters that may be hidden, for use between the brackets of a pattern."""
 
 _SEEN: Final = f"[^\x00-\x7f\x85\u2028\u2029{HIDDEN}]"
-"""A character that is seen and is not ASCII: only beside such ones are joiners and selectors of use."""
+"""A visible character outside ASCII. Joiners and selectors have an effect only beside such characters."""
 
 _RUN: Final = re.compile(
     f"(?:[{_ALWAYS}]"
@@ -28,29 +28,29 @@ _RUN: Final = re.compile(
     f"|[{_JOINERS}](?!{_SEEN}))+"
 )
 _ASCII_RUN: Final = re.compile("[\x00-\x08\x0e-\x1f\x7f]+")
-"""The same where there is nothing else: most texts are such, and this is far quicker."""
+"""Like `_RUN`, for ASCII texts: most texts are ASCII, and this pattern is far faster."""
 
 _ANY: Final = re.compile(f"[{HIDDEN}]+")
 _END_OF_LINE: Final = re.compile("\r\n?|[\x0b\x0c\x85\u2028\u2029]")
 
 
 def with_plain_ends(text: str) -> str:
-    """Return a text whose lines end as all lines do."""
+    """Return a text with every kind of line break replaced by a newline."""
     return text if text.isprintable() else _END_OF_LINE.sub("\n", text)
 
 
 def unbroken(text: str) -> str:
-    """Return a text on one line: in a sentence of ours, a reason or a name of others can't begin a line of its own."""
+    """Return a text on one line, so that it can't begin a new line within a sentence of Covey."""
     return " ".join(with_plain_ends(text).split())
 
 
 def visible(text: str) -> str:
-    """Return a text with what is hidden in it made visible."""
+    """Return a text with its hidden characters made visible."""
     return (_ASCII_RUN if text.isascii() else _RUN).sub(_shown, text)
 
 
 def bare(text: str) -> str:
-    """Return a text without what is or may be hidden, as a careless reader takes it."""
+    """Return a text without characters that are or may be hidden."""
     return (_ASCII_RUN if text.isascii() else _ANY).sub("", text)
 
 

@@ -1,4 +1,4 @@
-"""How a text looks to a reader, in plain letters: for finding what only looks like a word that matters."""
+"""Look-alike characters, mapped to plain letters: for finding words in disguise."""
 
 import re
 import unicodedata
@@ -17,6 +17,6 @@ _TWINS: Final = str.maketrans(
 
 
 def as_it_looks(text: str) -> str:
-    """Return a text in the plainest letters that look the same. It has as many lines as before."""
+    """Return a text with look-alike characters replaced by plain letters. The number of lines stays the same."""
     plain = unicodedata.normalize("NFKD", text).translate(_TWINS)
     return _MARKS.sub("", plain)

@@ -1,4 +1,4 @@
-"""The `# PEER MESSAGES` block: each message in a tag that says who sent it, when, and how sure the space is of that."""
+"""The `# PEER MESSAGES` block: each message in a tag with its sender, its time and the sender's grade."""
 
 from datetime import UTC
 from typing import Final
@@ -14,11 +14,11 @@ from covey.core.render_work import TAG, work_fields
 HEADER: Final = "# PEER MESSAGES"
 
 _TASK: Final = {"id": "task", "agent": "task_of"}
-"""What is told of a task, under names that do not look like the message's own."""
+"""Attribute names for the fields of a task that could be mistaken for the message's own."""
 
 
 def peers_block(pending: Pending) -> str:
-    """Return the block; empty where there is no message."""
+    """Return the block; empty if there is no message."""
     if not pending.letters:
         return ""
     lines = [HEADER, *(peer_message(letter, pending.agent, pending.ways) for letter in pending.letters)]
@@ -39,7 +39,7 @@ def peer_message(letter: Letter, agent: AgentName, ways: Ways) -> str:
 
 
 def written_time(letter: Letter) -> str:
-    """Return when a message was sent, to the second."""
+    """Return the time at which a message was sent, to the second."""
     return letter.sent_at.astimezone(UTC).isoformat(timespec="seconds")
 
 

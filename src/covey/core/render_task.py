@@ -1,4 +1,4 @@
-"""What a rendering says of tasks: which one a letter is about, how far it is, and how to say what becomes of it."""
+"""The task of a letter, in renderings: its id, its state, and how to report on it."""
 
 from datetime import UTC
 from typing import Final
@@ -10,11 +10,11 @@ from covey.core.names import AgentName
 from covey.core.render_escape import one_line
 
 CONVERSATION_CHARS: Final = 160
-"""So much of a conversation's name is shown."""
+"""The number of characters of a conversation's name that are shown."""
 
 
 def task_fields(letter: Letter) -> dict[str, str]:
-    """Return what is told of a letter's task, by name; nothing where it is about none."""
+    """Return the fields for the task of a letter; none if it has no task."""
     task = letter.task
     if task is None:
         return {}
@@ -27,12 +27,12 @@ def task_fields(letter: Letter) -> dict[str, str]:
 
 
 def task_entry(letter: Letter) -> Json:
-    """Return the same as an object; None where there is none."""
+    """Return the fields of `task_fields` as an object, or None without any."""
     return {name: one_line(value) for name, value in task_fields(letter).items()} or None
 
 
 def task_line(letter: Letter) -> str:
-    """Return the same as words that go on after who sent the letter and when; empty where there is none."""
+    """Return the fields of `task_fields` as words that follow the letter's sender and time; empty without any."""
     told = {name: one_line(value) for name, value in task_fields(letter).items()}
     if not told:
         return ""
@@ -44,14 +44,14 @@ def task_line(letter: Letter) -> str:
 
 
 def do_note(letter: Letter, agent: AgentName, ways: Ways) -> str:
-    """Say how the reader of a letter that hands a task over tells what becomes of it; empty where it hands over none,
-    or there is no way."""
+    """Return a note on how to report on the task that a letter hands over; empty without a task or without an
+    instruction for it."""
     if letter.kind is not Kind.TASK:
         return ""
     return ways.task.format(agent=agent, number=letter.number, message=letter.message_id)
 
 
 def conversation_of(letter: Letter) -> str:
-    """Return the conversation that a result belongs to: its channel and its name there; empty where there is none."""
+    """Return the channel and the name of the conversation that a result belongs to; empty if there is none."""
     callback = letter.callback
     return "" if callback is None else f"{callback.channel} {callback.session_id}"[:CONVERSATION_CHARS]

@@ -1,4 +1,4 @@
-"""Finished work, as a coordinator is shown it: who did it, how it ended, and how to give the worker more to do."""
+"""Finished work, as a coordinator is shown it: the worker, the status, and how to give the worker more work."""
 
 from typing import Final
 
@@ -11,7 +11,7 @@ TAG: Final = "task-notification"
 
 
 def work_fields(letter: Letter, agent: AgentName, ways: Ways) -> dict[str, str]:
-    """Return what is told of the work that a letter brings, by name; nothing where it brings none, or its reader is no
+    """Return the fields for the finished work in a letter; none without such work, or if the reader is no
     coordinator."""
     if not ways.worker:
         return {}
@@ -30,7 +30,7 @@ def work_fields(letter: Letter, agent: AgentName, ways: Ways) -> dict[str, str]:
 
 
 def work_line(letter: Letter, agent: AgentName, ways: Ways) -> str:
-    """Return the same as words that go on after who sent the letter and when; empty where there is none."""
+    """Return the fields of `work_fields` as words that follow the letter's sender and time; empty without any."""
     told = {name: one_line(value) for name, value in work_fields(letter, agent, ways).items()}
     if not told:
         return ""
@@ -39,7 +39,7 @@ def work_line(letter: Letter, agent: AgentName, ways: Ways) -> str:
 
 
 def _of_task(letter: Letter) -> WorkNote | None:
-    """Return the same for a task that was handed over."""
+    """Return the note on finished work for a letter that reports the end of a task; otherwise None."""
     from covey.core.task import FINISHED  # here because most readers are no coordinators
 
     task = letter.task

@@ -1,4 +1,4 @@
-"""The replay: what the records must be if the journal tells the truth."""
+"""The replay of the journal: the state that the records must have according to its events."""
 
 from collections.abc import Iterable, Iterator
 
@@ -29,7 +29,7 @@ from covey.core.ticket import TICKET_MOVES, TicketMove, TicketState, Trouble
 
 
 class Replay:
-    """Folds events, oldest first. One that can't follow those before it is a fault, and is left out."""
+    """A fold over the events, oldest first. An event that can't follow the earlier ones is a fault, and is skipped."""
 
     def __init__(self) -> None:
         self.agents: set[AgentName] = set()
@@ -39,9 +39,9 @@ class Replay:
         self.deliveries: dict[DeliveryId, DeliveryAccount] = {}
         self.tickets: dict[TicketId, TicketAccount] = {}
         self.pruned = 0
-        """How many messages have left the ledger, and their events the journal."""
+        """The number of messages that were removed from the ledger, with their events."""
         self.absent: dict[MessageId, Disagreement] = {}
-        """The messages that an offer showed and no event tells of: a fault, unless they were pruned."""
+        """Messages that an offer showed and that no event sent: a fault, unless they were pruned."""
         self.faults: list[Disagreement] = []
         self._tasks = TaskReplay()
         self.tasks = self._tasks.tasks
@@ -71,7 +71,7 @@ class Replay:
         }
 
     def apply(self, event: Event) -> None:
-        """Take in the next event."""
+        """Apply the next event."""
         step = self._steps.get(event.action)
         if step is None:
             return
@@ -134,7 +134,7 @@ class Replay:
 
     def _offered(self, event: Event) -> None:
         for delivery_id, account, extent in self._shown(event):
-            # What was in context before stays so while it is shown again.
+            # A delivery that was in context before keeps its state while it is shown again.
             if account.state is not DeliveryState.IN_CONTEXT:
                 if account.state is not DeliveryState.OFFERED or extent is None:
                     _check_queued(account.state, Move.OFFER)
@@ -200,8 +200,8 @@ class Replay:
         return delivery_id, self.deliveries[delivery_id]
 
     def _shown(self, event: Event) -> Iterator[tuple[DeliveryId, DeliveryAccount, Extent | None]]:
-        """Go through what an offer showed and how much of it, without what is gone: it showed mail of several
-        threads."""
+        """Yield the deliveries of an offer with their extents, without pruned ones: an offer may show mail of several
+        threads, and only some of them may be pruned."""
         shown = texts(event.details, "deliveries")
         for item, extent in zip(shown, extents(event.details, len(shown)), strict=True):
             delivery_id = DeliveryId(item)
@@ -218,7 +218,7 @@ class Replay:
 
 def _does_not_follow(event: Event, found: str) -> Disagreement:
     place = f"{event.position} ({event.action})"
-    return Disagreement("event", place, "one that follows from those before", found)
+    return Disagreement("event", place, "one that follows from the earlier events", found)
 
 
 def _check_queued(state: DeliveryState, move: str) -> None:

@@ -1,4 +1,4 @@
-"""The replay of channels: what became of posts, and which conversations were ever bound to whom."""
+"""The replay of channels: the states of posts, and all bindings of conversations."""
 
 from typing import NamedTuple
 
@@ -11,7 +11,7 @@ from covey.core.post import POST_MOVES, PostMove, PostState
 
 
 class Bound(NamedTuple):
-    """That a conversation was bound to somebody, at some time."""
+    """A binding of a conversation at some time."""
 
     channel: AgentName
     conversation: str
@@ -19,13 +19,15 @@ class Bound(NamedTuple):
 
 
 class ChannelReplay:
-    """Folds the events of channels, oldest first. One that can't follow those before it raises, and changes nothing."""
+    """A fold over the events of channels, oldest first. An event that can't follow the earlier ones raises, and changes
+    nothing."""
 
     def __init__(self) -> None:
         self.posts: dict[DeliveryId, PostState] = {}
-        """Those that have moved: a post begins with its delivery, pending, and no event of its own tells of that."""
+        """The posts that have moved. A new post is pending and has no event of its own."""
         self.bound: set[Bound] = set()
-        """Two spaces that become one may both have bound a conversation, so only this is known for sure."""
+        """All bindings that ever were. Two spaces that are merged may both have bound a conversation, so the journal
+        does not tell the present one."""
         self.steps = {Action.POST_MOVED: self._moved, Action.CHANNEL_BOUND: self._bound}
 
     def _moved(self, event: Event) -> None:

@@ -1,4 +1,4 @@
-"""The replay of runs: what became of children, by the journal."""
+"""The replay of runs: the states of children, according to the journal."""
 
 from covey.core.details import agree, text
 from covey.core.errors import IllegalMove, Invalid
@@ -7,14 +7,15 @@ from covey.core.run import RUN_MOVES, RunId, RunMove, RunState, Stage
 
 
 class RunReplay:
-    """Folds the events of runs, oldest first. One that can't follow those before it raises, and changes nothing."""
+    """A fold over the events of runs, oldest first. An event that can't follow the earlier ones raises, and changes
+    nothing."""
 
     def __init__(self) -> None:
         self.runs: dict[RunId, RunState] = {}
         self.steps = {Action.SPAWN_STAGE: self._staged, Action.RUN_MOVED: self._moved}
 
     def _staged(self, event: Event) -> None:
-        """A run begins with its session."""
+        """Add the run when its session is made: that is how a run begins."""
         if text(event.details, "stage") != Stage.SESSION:
             return
         run_id = RunId(text(event.details, "run"))

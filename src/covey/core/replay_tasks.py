@@ -1,4 +1,4 @@
-"""The replay of tasks: what they must be if the journal tells the truth."""
+"""The replay of tasks: the state that they must have according to the journal."""
 
 from covey.core.account import TaskAccount
 from covey.core.delivery import DeliveryState
@@ -11,7 +11,8 @@ from covey.core.task import FINISHED, TASK_MOVES, TaskMove, TaskState
 
 
 class TaskReplay:
-    """Folds the events of tasks, oldest first. One that can't follow those before it raises, and changes nothing."""
+    """A fold over the events of tasks, oldest first. An event that can't follow the earlier ones raises, and changes
+    nothing."""
 
     def __init__(self) -> None:
         self.tasks: dict[MessageId, TaskAccount] = {}
@@ -22,7 +23,7 @@ class TaskReplay:
         }
 
     def sent(self, event: Event) -> None:
-        """Take in that a message was sent, which may hand over a task."""
+        """Apply the sending of a message, which may hand over a task."""
         if event.details.get("kind") == Kind.TASK:
             self.tasks[known(event.message_id, "message")] = _opened(event)
 
@@ -36,7 +37,7 @@ class TaskReplay:
         agree(event.details, "to", state)
         after = account._replace(state=state)
         if move is TaskMove.ACCEPT and count(event.details, "attempt") == account.attempt + 1:
-            # Taken and accepted in one step.
+            # The task was claimed and accepted in one step.
             after = after._replace(claimed_by=_session(event), attempt=account.attempt + 1)
         update = text_or_none(event.details, "update")
         told = MessageId(update) if update is not None else None
@@ -51,12 +52,12 @@ class TaskReplay:
         task_id, account = self._task(event)
         attempt = count(event.details, "attempt")
         if account.state in FINISHED or attempt != account.attempt + 1:
-            raise Invalid("attempt", attempt, f"it is {account.state}, and was taken {account.attempt} times")
+            raise Invalid("attempt", attempt, f"the task is {account.state}, and was claimed {account.attempt} times")
         self.tasks[task_id] = account._replace(claimed_by=_session(event), attempt=attempt, abandoned_at=None)
 
     def _released(self, event: Event) -> None:
         task_id, account = self._task(event)
-        agree(event.details, "session", account.claimed_by or "nobody")
+        agree(event.details, "session", account.claimed_by or "none")
         is_abandoned = account.state is not TaskState.PENDING
         self.tasks[task_id] = account._replace(claimed_by=None, abandoned_at=event.at if is_abandoned else None)
 
@@ -71,7 +72,7 @@ def _session(event: Event) -> SessionId | None:
 
 
 def _opened(event: Event) -> TaskAccount:
-    """Return how a task begins: pending, or rejected where its message was refused."""
+    """Return the first state of a task: pending, or rejected if its message was refused."""
     lines = entries(event.details, "deliveries")
     if any(text(line, "state") == DeliveryState.QUEUED for line in lines):
         return TaskAccount(TaskState.PENDING)

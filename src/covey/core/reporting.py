@@ -1,21 +1,21 @@
-"""Reports of something long that comes before what was asked for: files are taken in, words indexed."""
+"""Progress reports of long preparations, such as reading files or indexing words."""
 
 from collections.abc import Callable
 from types import TracebackType
 from typing import Self
 
 Report = Callable[[str, int, int | None], None]
-"""Called now and then: what is done, how much of it is, and of how much where that is known. Where both are the same it
-is over. Never raises; on any thread."""
+"""A callback for progress: the name of the work, the amount done, and the total or None. The work is over when both
+numbers are equal. It must not raise, and may be called on any thread."""
 
 
 def report_nothing(_what: str, _done: int, _total: int | None) -> None:
-    """Stand in where nobody looks."""
+    """Ignore a progress report."""
 
 
 class Reporting:
-    """`with Reporting(report, "fetching") as reporting: reporting.at(5, 20)`. Where anything was reported, its end is
-    too, whatever that is."""
+    """A context manager for progress: `with Reporting(report, "fetching") as reporting: reporting.at(5, 20)`. If any
+    progress was reported, the end is reported too, even after an error."""
 
     def __init__(self, report: Report, what: str) -> None:
         self._report = report
@@ -23,7 +23,7 @@ class Reporting:
         self._done: int | None = None
 
     def at(self, done: int, total: int | None = None) -> None:
-        """Report how far it is; more is to come."""
+        """Report progress before the end."""
         self._done = done
         self._report(self._what, done, total if total is None else max(total, done + 1))
 

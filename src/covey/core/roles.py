@@ -1,10 +1,10 @@
-"""Roles: what a coordinator and a worker are told of how they work together. The texts go into a system prompt."""
+"""Roles: instructions for coordinators and workers. The texts go into a system prompt."""
 
 from typing import Final, NamedTuple
 
 
 class Choice(NamedTuple):
-    """One line of the matrix: in a situation, whether to continue a worker or to start another one."""
+    """One line of the matrix: a situation, and the choice to continue a worker or to start another one."""
 
     situation: str
     action: str
@@ -27,7 +27,7 @@ CONTINUE_OR_SPAWN: Final = (
 
 
 def matrix() -> str:
-    """Return when to continue a worker and when to start one, as a table."""
+    """Return the choices between continuing a worker and starting one, as a table."""
     rows = [f"| {choice.situation} | {choice.action} | {choice.why} |" for choice in CONTINUE_OR_SPAWN]
     return "\n".join(["| where | do | because |", "|---|---|---|", *rows])
 

@@ -1,4 +1,4 @@
-"""Fan-out: which inboxes a message goes to, or why it goes to none."""
+"""Fan-out: the inboxes that get a copy of a message, or the refusal."""
 
 from collections.abc import Sequence
 from enum import StrEnum
@@ -13,21 +13,21 @@ from covey.core.session import Session
 
 
 class WhenOffline(StrEnum):
-    """What becomes of mail for an agent that has no live session."""
+    """The policy for mail to an agent that has no live session."""
 
     PARK = "park"
     REFUSE = "refuse"
 
 
 class RefusalCode(StrEnum):
-    """Why a recipient did not get a message; part of the sender's receipt."""
+    """The reason why a recipient did not get a message; part of the sender's receipt."""
 
     NOT_ALLOWED = "not-allowed"
     CIRCULAR_ROUTE = "circular-route"
     NO_LIVE_SESSION = "no-live-session"
     INBOX_FULL = "inbox-full"
     OVER_QUOTA = "over-quota"
-    """A task that its agent has no room for, where its card says to reject it."""
+    """The task is over the agent's quota, and the agent's card says to reject such tasks."""
 
 
 class Refusal(NamedTuple):
@@ -39,22 +39,22 @@ class Refusal(NamedTuple):
 
 
 class Recipient(NamedTuple):
-    """One agent that a message is for, as the space knows it when the message is accepted."""
+    """A recipient agent of a message, as the space knows the agent when it accepts the message."""
 
     agent: AgentName
     card: Card
     sessions: Sequence[Session]
-    """Its live sessions that the message is for, oldest first."""
+    """The agent's live sessions that the message is for, oldest first."""
     may_park: bool = True
-    """Everyone (*) means the live sessions: mail for all is never parked."""
+    """False for a message to everyone (*), which means the live sessions: such mail is never parked."""
 
 
 def refusal(
     message: Message, recipient: Recipient, sender: Card, is_due: bool, *, is_reply: bool = False
 ) -> Refusal | None:
-    """Return why `recipient` must not get `message`, or None. What is due (an answer to an open ticket, an update of
-    one's own task) always passes the allow rules, and so do the operator and one's own agent; a reply to the sender is
-    no relay and closes no circle."""
+    """Return the refusal of `message` for `recipient`, or None. The allow rules do not apply to a message that is due
+    (an answer to an open ticket, an update of one's own task), from the operator, or within one agent. A reply to the
+    sender is no relay, so it closes no circle."""
     if not is_due and not message.sender.is_operator and message.sender.agent != recipient.agent:
         if not allows(sender.allowed_delegates, recipient.agent):
             return Refusal(
@@ -72,20 +72,20 @@ def refusal(
 
 
 def allows(names: Sequence[str], agent: AgentName) -> bool:
-    """Tell whether an allow list has `agent` or anyone in it."""
+    """Tell whether an allow list contains `agent` or *."""
     return ANYONE in names or agent in names
 
 
 def others_of_own_agent(live: Sequence[Session], sender: SessionId | None) -> Sequence[Session]:
-    """Return which live sessions of the sender's agent hear what it says to everyone. The main sessions of an agent are
-    one participant, and each child is one: all but the sender's own hear it."""
+    """Return the live sessions of the sender's own agent that get a message to everyone. The main sessions of an agent
+    are one participant, and each child is one. All participants but the sender's get the message."""
     is_child = any(session.id == sender and not session.key.is_main for session in live)
     return [s for s in live if s.id != sender and (is_child or not s.key.is_main)]
 
 
 def stand_in(live: Sequence[Session]) -> Session | None:
-    """Return which of an agent's live sessions, oldest first, gets what was meant for one that is gone: a main one. A
-    child has its own task, and is gone when that is done."""
+    """Return the live session of an agent that gets mail for a session that has ended: the oldest main session. A child
+    is no stand-in, because it has its own task and ends with it."""
     return next((session for session in live if session.key.is_main), None)
 
 
@@ -95,8 +95,8 @@ def places(
     """Return the inboxes that get a copy. `asker` is the session that a response or update is meant for.
 
     notify, request: each live session. response, update: the session that asked, else the oldest live main one.
-    task: one delivery with the agent, for one session to claim. A channel is always there: it has no sessions. Nothing
-    is parked for a foreign program, which could not come for it.
+    task: one delivery with the agent, for one session to claim. A channel has no sessions, and its mail waits with the
+    agent. Nothing is parked for a foreign program, which could not fetch it.
     """
     sessions = recipient.sessions
     if recipient.card.channel:
@@ -117,5 +117,5 @@ def places(
 
 
 def supersedes(message: Message) -> bool:
-    """Tell whether `message` replaces an older one of the same sender, scope and subject that still waits unseen."""
+    """Tell whether `message` replaces older messages of the same sender, scope and subject that still wait unseen."""
     return message.scope is not None and message.subject is not None and message.kind in (Kind.NOTIFY, Kind.UPDATE)

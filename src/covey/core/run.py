@@ -17,9 +17,9 @@ RunId = NewType("RunId", str)
 
 class RunMode(StrEnum):
     RUN = "run"
-    """One-shot: it does its task and is gone; nobody but its parent sees it."""
+    """One-shot: the child does its task and ends. Only its parent sees it."""
     SESSION = "session"
-    """It stays, and does what it is told, until it is stopped; people see it in a conversation."""
+    """The child stays and takes further work until it is stopped. People see it in a conversation."""
 
 
 class Stage(StrEnum):
@@ -49,15 +49,16 @@ class LauncherKind(StrEnum):
 
 class RunState(StrEnum):
     STARTING = "starting"
-    """Its session is there; its program is not, or nobody has written down that it is."""
+    """The child has a session, but its program is not started, or its start is not recorded yet."""
     RUNNING = "running"
     COMPLETED = "completed"
     FAILED = "failed"
-    """Its program failed, or could not be started: the reason says so."""
+    """The child's program failed, or could not be started; the reason says which."""
     TIMED_OUT = "timed_out"
     STOPPED = "stopped"
     LOST = "lost"
-    """The process that watched over it is gone, or its session was ended under it. Nothing of it runs any more."""
+    """The process that supervised the child is gone, or the child's session was ended. No process of the child runs any
+    more."""
 
 
 class RunMove(StrEnum):
@@ -93,44 +94,45 @@ ENDED: Final = frozenset(state for state, moves in RUN_MOVES.items() if not move
 ENDING_MOVE: Final[Mapping[RunState, RunMove]] = {
     state: move for move, state in ((_M.COMPLETE, _S.COMPLETED), *_OVER.items())
 }
-"""The move that leads to an end."""
+"""The move that leads to each final state."""
 
 
 class Run(NamedTuple):
     id: RunId
     session: SessionId
-    """The child's session. It lives as long as the run: they end in one commit."""
+    """The child's session. It ends with the run, in one commit."""
     key: SessionKey
     agent: AgentName
     parent_agent: AgentName
-    """Who spawned it."""
+    """The agent that spawned the child."""
     request: MessageId
-    """The message that carries its first prompt. Its answer is the run's result. There is none before its stage."""
+    """The message with the child's first prompt. Its answer is the run's result. Before the stage PROMPT, the message
+    does not exist yet."""
     mode: RunMode
     launcher: LauncherKind
     state: RunState
     started_at: datetime
     parent: SessionId | None = None
-    """The session of who spawned it; None where that had none, as the operator."""
+    """The session that spawned the child; None if the spawner, such as the operator, had none."""
     sibling_of: SessionId | None = None
-    """The child that wanted it, where that is not its parent."""
+    """The child that asked for this one as a sibling, or None."""
     label: Label | None = None
     description: str = ""
     time_limit: float | None = None
-    """How many seconds it may take; in session mode, how many each of its answers may."""
+    """The time limit in seconds for the whole run; in session mode, for each answer."""
     thread: Callback | None = None
-    """The conversation that it is bound to."""
+    """The conversation that the child is bound to."""
     folder: str | None = None
-    """Its folder, with its attachments, as long as it is there."""
+    """The child's folder with its attachments, as long as the folder exists."""
     stage: Stage = Stage.SESSION
-    """The last stage of its spawn that is finished."""
+    """The last finished stage of the spawn."""
     stop_reason: str | None = None
-    """Why somebody wants it to stop; who watches over it does it."""
+    """The reason of a requested stop. The supervisor of the child carries it out."""
     reason: str | None = None
-    """Why it has ended."""
+    """The reason of the end."""
     ended_at: datetime | None = None
     is_told: bool = True
-    """Whether its parent knows how it has ended."""
+    """False if the run has ended and its parent must still be told."""
 
     @property
     def has_ended(self) -> bool:
@@ -138,17 +140,17 @@ class Run(NamedTuple):
 
     @property
     def is_done_with(self) -> bool:
-        """Whether nothing is left to do about it: it has ended, its parent knows, and its folder is gone."""
+        """True if the run needs no more work: it has ended, its parent was told, and its folder is gone."""
         return self.has_ended and self.is_told and self.folder is None
 
     @property
     def ticket(self) -> TicketId:
-        """The debt that its result answers."""
+        """The ticket that the run's result answers."""
         return ticket_id(self.request, self.agent)
 
 
 def run_moved(run: Run, move: RunMove, at: datetime, reason: str | None = None) -> Run:
-    """Return the run after `move`; a move that the table does not have is IllegalMove."""
+    """Return the run after `move`. Raise IllegalMove for a move that is not in the table."""
     state = RUN_MOVES[run.state].get(move)
     if state is None:
         raise IllegalMove("run", run.state, move)
@@ -157,19 +159,19 @@ def run_moved(run: Run, move: RunMove, at: datetime, reason: str | None = None) 
 
 
 def parse_run_id(text: object) -> RunId:
-    """Return `text` as the id of a run."""
+    """Parse the id of a run."""
     if not isinstance(text, str) or not is_uuid_like(text):
         raise Invalid("run id", text, "use a uuid")
     return RunId(text.lower())
 
 
 def run_topic(run_id: RunId) -> Topic:
-    """Return what rings when the run moves, or is to stop."""
+    """Return the topic that rings when the run moves, or when its stop is requested."""
     return Topic(f"run:{run_id}")
 
 
 def status_of(answer: Message) -> RunState:
-    """Return how the errand ended that a child answers. An answer that the child gave itself has no such mark, and says
-    that it is completed."""
+    """Return the final state of the work that an answer reports. An answer of the child itself has no status mark, and
+    means COMPLETED."""
     status = None if answer.marks is None else answer.marks.status
     return RunState(status) if status in set(RunState) else RunState.COMPLETED

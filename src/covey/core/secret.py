@@ -1,8 +1,8 @@
-"""Secrets: what is kept of one."""
+"""Secrets: the hash that is stored in place of one."""
 
 
 def hash_secret(secret: str) -> str:
-    """Return what is stored of a secret."""
-    from hashlib import sha256  # here because it brings OpenSSL, and most short-lived programs prove nothing
+    """Return the hash that is stored for a secret."""
+    from hashlib import sha256  # here because it brings OpenSSL, and most short-lived programs check no secret
 
     return sha256(secret.encode()).hexdigest()

@@ -1,4 +1,4 @@
-"""The session: one live run of an agent, and how the others know that it is live."""
+"""The session: one live run of an agent, and the signs of its liveness."""
 
 from datetime import datetime, timedelta
 from enum import StrEnum
@@ -12,15 +12,16 @@ from covey.core.session_key import SessionKey
 
 class SessionKind(StrEnum):
     ATTACHED = "attached"
-    """A process holds a lock that the kernel drops when it dies. Where that process works for a client, the session
-    outlives it by the lease, so that it can be started again; but never the client."""
+    """A process holds a lock that the kernel releases when the process dies. If that process works for a client, the
+    session outlives the process by the lease, so that it can be restarted; but the session never outlives the
+    client."""
 
     CLIENT = "client"
-    """Bound to a client's process id and start time; each hook and tool call touches it."""
+    """The session is bound to a client's process id and start time; each hook and tool call renews it."""
 
     LEASED = "leased"
-    """Known by its heartbeat: there is no process of it that this machine can see. It may come through a server, and
-    does not outlive the server's lock."""
+    """The session is known by its heartbeat: its process is not visible on this machine. If the session is served by a
+    server, it does not outlive the server's lock."""
 
     WIRE = "wire"
     """A foreign program on the peers' wire, known by its last message there. Mail for it is published on the wire."""
@@ -36,7 +37,8 @@ ON_WIRE: Final = frozenset({SessionKind.WIRE, SessionKind.WIRE_ENVELOPE})
 """Kinds of sessions that are foreign programs on the peers' wire."""
 
 FOREIGN: Final = ON_WIRE | {SessionKind.REGISTRY}
-"""Kinds of sessions that are foreign programs: Covey learns of them from what they say, and nobody joins as one."""
+"""Kinds of sessions that are foreign programs. Covey learns of them from their own messages; no program joins as
+one."""
 
 
 class Activity(StrEnum):
@@ -45,8 +47,8 @@ class Activity(StrEnum):
 
 
 class Holder(NamedTuple):
-    """What keeps a session alive: a lock's name, a process by id and start, or both: the lock of the MCP server that
-    acts for a session, and the process of the client that started the server."""
+    """The sign of a session's liveness: the name of a lock, a process by id and start time, or both. With both, the
+    lock is that of the MCP server that acts for the session, and the process is the client that started the server."""
 
     lock: str | None = None
     pid: int | None = None
@@ -54,12 +56,12 @@ class Holder(NamedTuple):
 
     @property
     def server(self) -> "Holder | None":
-        """The lock alone."""
+        """A holder with the lock alone, or None."""
         return None if self.lock is None else Holder(lock=self.lock)
 
     @property
     def process(self) -> "Holder | None":
-        """The process alone."""
+        """A holder with the process alone, or None."""
         return None if self.pid is None else Holder(pid=self.pid, started=self.started)
 
 
@@ -79,10 +81,10 @@ class Session(NamedTuple):
     ended_at: datetime | None = None
     end_reason: str | None = None
     hooked_at: datetime | None = None
-    """When a hook of its client first came by; None where the client has no hooks. They show mail at better places than
-    results of tools are."""
+    """The time of the first call of a client's hook; None if the client has no hooks. Hooks show mail at better places
+    than the results of tools."""
     status: str | None = None
-    """What a child says that it is doing. A main session says it for its agent."""
+    """The status that a child announced. The status of a main session is its agent's."""
 
     @property
     def inbox(self) -> InboxId:
@@ -94,15 +96,16 @@ class Session(NamedTuple):
 
     @property
     def is_on_wire(self) -> bool:
-        """Whether the session belongs to a foreign program on the peers' wire."""
+        """True if the session belongs to a foreign program on the peers' wire."""
         return self.kind in ON_WIRE
 
     @property
     def is_foreign(self) -> bool:
-        """Whether the session belongs to a foreign program."""
+        """True if the session belongs to a foreign program."""
         return self.kind in FOREIGN
 
 
 def lease_holds(session: Session, now: datetime) -> bool:
-    """Tell whether a heartbeat of the session is recent enough; a clock that jumped back does not end a lease."""
+    """Tell whether the last heartbeat of the session is within its lease. A clock that jumps back does not end a
+    lease."""
     return now - session.seen_at <= session.lease

@@ -8,7 +8,7 @@ from covey.core.ids import SessionId
 from covey.core.names import AgentName, parse_agent_name
 
 _UUID = r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
-_KEY = (  # not compiled here: few programs meet one
+_KEY = (  # not compiled here: few programs need it
     rf"agent:(?P<agent>[A-Za-z0-9_-]{{1,64}}):"
     rf"(?:main(?::(?P<main>{_UUID}))?|(?P<children>subagent:{_UUID}(?::subagent:{_UUID})*))"
 )
@@ -23,7 +23,7 @@ class SessionKey(NamedTuple):
 
     @property
     def depth(self) -> int:
-        """How many spawns lie between the main session and this one."""
+        """The number of spawns between the main session and this one."""
         return len(self.children)
 
     @property
@@ -51,12 +51,12 @@ class SessionKey(NamedTuple):
 
 
 def main_key(agent: AgentName, other: SessionId | None = None) -> SessionKey:
-    """Return the key of an agent's main session; with `other`, that of a second live one."""
+    """Return the key of an agent's main session; with `other`, the key of a further live main session."""
     return SessionKey(agent, other)
 
 
 def parse_session_key(text: object) -> SessionKey:
-    """Return `text` as a session key."""
+    """Parse a session key."""
     match = re.fullmatch(_KEY, text) if isinstance(text, str) else None
     if match is None:
         raise Invalid("session key", text, "use agent:NAME:main or agent:NAME:subagent:UUID")

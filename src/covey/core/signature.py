@@ -1,7 +1,7 @@
-"""Signatures: they show one side of a webhook that a request comes from the owner of the secret, whole and lately.
+"""Signatures of webhook requests: proof that a request comes from an owner of the secret, unchanged and recent.
 
-A signature covers all that gives a request its meaning, so that none of it can be exchanged on the way. The direction
-is in it too: both sides sign with one secret, and a post must not come back as something that a person said.
+A signature covers everything that gives a request its meaning, so that no part can be exchanged on the way. It also
+covers the direction: both sides sign with one secret, and a post must not be replayed as a person's message.
 """
 
 import hmac
@@ -11,10 +11,10 @@ from hashlib import sha256
 from typing import Final, NamedTuple
 
 VERSION: Final = "v1"
-"""The form of what is signed. Another form gets another version, and both can be told apart."""
+"""The version of the signed format. Another format gets another version."""
 
 MAX_SKEW: Final = timedelta(minutes=5)
-"""How far the clocks of both sides may be apart; a request that was signed earlier is refused."""
+"""The largest difference between the timestamp and the clock. An older request is refused."""
 
 
 class Direction(StrEnum):
@@ -25,29 +25,30 @@ class Direction(StrEnum):
 
 
 class Signed(NamedTuple):
-    """What a signature covers. All texts are as they stand in the request."""
+    """The signed fields of a request, as the request has them."""
 
     direction: Direction
     method: str
     target: str
-    """The path, with what comes after a question mark."""
+    """The path with the query."""
     timestamp: str
     """X-Covey-Timestamp: seconds since 1970."""
     key: str
-    """Idempotency-Key; empty where there is none."""
+    """Idempotency-Key; empty if there is none."""
     content_type: str
-    """Content-Type; empty where there is none."""
+    """Content-Type; empty if there is none."""
     body: bytes
 
 
 def signature(secret: str, signed: Signed) -> str:
-    """Return the value of X-Covey-Signature: the version, and the HMAC-SHA256 in hex of these lines."""
+    """Return the value of X-Covey-Signature: the version, and the HMAC-SHA256 in hex over the signed fields, one a
+    line."""
     lines = "\n".join((VERSION, *signed[:-1], sha256(signed.body).hexdigest()))
     return f"{VERSION}={hmac.new(secret.encode(), lines.encode(), sha256).hexdigest()}"
 
 
 def is_signed(secret: str, signed: Signed, given: str, now: datetime) -> bool:
-    """Tell whether a request was signed with the secret, lately."""
+    """Tell whether a request was signed with the secret, and its timestamp is recent."""
     timestamp = signed.timestamp
     if not (timestamp.isascii() and timestamp.isdigit() and len(timestamp) <= 12):
         return False
@@ -56,5 +57,5 @@ def is_signed(secret: str, signed: Signed, given: str, now: datetime) -> bool:
 
 
 def is_same(expected: str, given: str) -> bool:
-    """Tell whether a secret is the expected one, in a time that says nothing about where it differs."""
+    """Compare two secrets in constant time."""
     return hmac.compare_digest(expected.encode(), given.encode(errors="replace"))

@@ -1,10 +1,10 @@
-"""Names that are close to a mistyped one."""
+"""Similar names: suggestions for a mistyped name."""
 
 from collections.abc import Iterable, Sequence
 from typing import Final
 
 LONGEST: Final = 100
-"""What is longer is no mistyped name, and would take long to compare."""
+"""The longest name that is compared: a longer one is no typing error, and takes long to compare."""
 
 CLOSE: Final = 0.7
 """The share of letters that match, in order, in two names that are close."""

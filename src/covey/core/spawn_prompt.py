@@ -1,4 +1,4 @@
-"""The prompts of a child: its task, who asked, how to report, which tools; later, what was said since."""
+"""The prompts of a child: its task, its parent, how to report, its tools; later, the conversation so far."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -10,11 +10,11 @@ from covey.core.render_frame import enclosed
 from covey.core.run import LauncherKind, Run, RunMode
 
 LONGEST_HISTORY: Final = 32_000
-"""How many characters of a conversation so far a child is told again."""
+"""The number of characters of the earlier conversation that a child is shown again."""
 
 
 def first_prompt(run: Run, task: str, files: Sequence[FilePart], parent: str) -> str:
-    """Return what a child is told first. `parent` is who asked, as others address it."""
+    """Return the first prompt of a child. `parent` is the address of the session or agent that asked."""
     sections = [
         f"You are a child of {run.parent_agent}, started as the agent {run.agent}{_label(run)}. Your task:",
         enclosed("task", task.strip(), from_=parent),
@@ -26,7 +26,7 @@ def first_prompt(run: Run, task: str, files: Sequence[FilePart], parent: str) ->
 
 
 def later_prompt(run: Run, message: Message, thread: Sequence[Message]) -> str:
-    """Return what a child in session mode is told of a message that came later, with what was said before."""
+    """Return the prompt for a later message to a child in session mode, with the conversation so far."""
     sections = [
         f"You are a child of {run.parent_agent}, started as the agent {run.agent}{_label(run)}. "
         "This is the conversation so far:",
@@ -39,12 +39,12 @@ def later_prompt(run: Run, message: Message, thread: Sequence[Message]) -> str:
 
 
 def _said(run: Run, message: Message) -> str:
-    """Return a message in a frame that says who sent it."""
+    """Return a message in a frame that names its sender."""
     return enclosed("message", text_of(message.parts).strip(), from_=_speaker(run, message))
 
 
 def _history(said: Sequence[str]) -> str:
-    """Return the latest messages that have room, each whole."""
+    """Return the latest messages that fit, each uncut."""
     kept: list[str] = []
     room = LONGEST_HISTORY
     for shown in reversed(said):

@@ -1,4 +1,4 @@
-"""Who may start a child of whom: depth, number, allow lists, and what goes together."""
+"""Rules for starting a child: depth, number, allow lists, and valid combinations of options."""
 
 from typing import Final, NamedTuple
 
@@ -11,26 +11,26 @@ from covey.core.run import LauncherKind, RunMode
 from covey.core.session_key import SessionKey
 
 MAX_TIME_LIMIT: Final = 7 * 24 * 3600.0
-"""How many seconds a child may be given: a week."""
+"""The longest time limit of a child in seconds: a week."""
 
 
 class Parent(NamedTuple):
-    """Whose child it is to be."""
+    """The parent of a new child."""
 
     agent: AgentName
     key: SessionKey | None
-    """Its session's; None for somebody without one."""
+    """The key of the parent's session; None for a parent without one."""
     card: Card
     is_operator: bool = False
-    """The person in charge, whom no limit holds."""
+    """True for the operator, to whom no limit applies."""
 
 
 def check_spawn(parent: Parent, child: AgentName, card: Card, alive: int) -> None:
-    """Raise SpawnDepth, SpawnLimit or SpawnNotAllowed where a parent whose agent has `alive` children may not have this
-    one. They are counted over all sessions of the agent: whoever connects ten times has no more of them.
+    """Raise SpawnDepth, SpawnLimit or SpawnNotAllowed if a parent may not start this child. `alive` is the number of
+    children over all sessions of the parent's agent, so that further sessions do not raise the limit.
 
-    A child of one's own agent is always allowed. One of another's gets mail from its parent, so the rules for mail hold
-    too.
+    The allow lists always permit a child of the parent's own agent. A child of another agent gets mail from its parent,
+    so the rules for mail apply too.
     """
     depth = 1 if parent.key is None else parent.key.depth + 1
     if parent.is_operator:
@@ -51,8 +51,8 @@ def check_spawn(parent: Parent, child: AgentName, card: Card, alive: int) -> Non
 
 
 def check_mode(mode: RunMode, thread: bool | Callback) -> None:
-    """Raise Invalid where mode and thread do not go together: what stays is seen by people, and what does its task and
-    is gone is not."""
+    """Raise Invalid if mode and thread do not fit: a child that stays needs a conversation with people, and a one-shot
+    child has none."""
     if mode is RunMode.SESSION and thread is False:
         raise Invalid(
             "thread", None, "mode session needs thread=true: later messages reach the child through a conversation"
@@ -62,14 +62,14 @@ def check_mode(mode: RunMode, thread: bool | Callback) -> None:
 
 
 def check_time_limit(seconds: float | None) -> None:
-    """Raise Invalid where a time limit is none."""
+    """Raise Invalid if a time limit is out of range."""
     if seconds is not None and not 0 < seconds <= MAX_TIME_LIMIT:
         raise Invalid("runTimeoutSeconds", seconds, f"use more than 0 and at most {MAX_TIME_LIMIT:,.0f} seconds")
 
 
 def check_startable(agent: AgentName, card: Card, launcher: LauncherKind) -> None:
-    """Raise Invalid where nothing says how a child of an agent is started."""
+    """Raise Invalid if a child of an agent can't be started: the agent is a channel, or its card has no command."""
     if card.channel:
-        raise Invalid("agent", agent, "it is a channel: people are reached there, and nobody works there")
+        raise Invalid("agent", agent, "it is a channel to people, and no program runs there")
     if launcher is LauncherKind.COMMAND and not card.command:
         raise Invalid("command", None, f"the card of {agent} has no command that starts one")

@@ -1,4 +1,4 @@
-"""Where the copy of a message that an agent has should stand in a folder that people read, by what became of it."""
+"""The shelf for an agent's copy of a message in a shared folder, which follows from the copy's state."""
 
 from collections.abc import Sequence
 
@@ -11,9 +11,9 @@ _NOWHERE = KEPT_OUT | {DeliveryState.ACCEPTED}
 
 
 def standing(layout: Layout, copies: Sequence[Delivery], ticket: Ticket | None, *, is_swept: bool) -> Shelf | None:
-    """Return the shelf for the copies of one agent; None where it never had the message, or it was taken back.
+    """Return the shelf for the copies of one agent; None if the agent never got the message, or it was withdrawn.
 
-    Where agent loops read, a request stays in the inbox until its debt is closed: an answer alone does not archive it.
+    In the dialogue layout, a request stays in the inbox until its debt is closed: an answer alone does not archive it.
     """
     arrived = [copy.state for copy in copies if copy.state not in _NOWHERE]
     if not arrived:

@@ -1,4 +1,4 @@
-"""Stops: exchanges and tasks that may say no more for a while, remembered as one setting of the space."""
+"""Stops: exchanges and tasks whose messages are refused for a while, stored as one setting of the space."""
 
 import json
 from collections.abc import Collection, Iterable, Sequence
@@ -14,24 +14,24 @@ from covey.core.storm import REST
 from covey.core.times import format_instant, parse_instant
 
 KEPT_STOPS: Final = 1_000
-"""At the bound the oldest stop ends early."""
+"""The largest number of stops. Beyond it, the oldest stop ends early."""
 
 
 class Stop(NamedTuple):
-    """An exchange of some parties, or the progress of a task, that was stopped."""
+    """A stopped exchange of some parties, or the stopped progress of a task."""
 
     id: MessageId
-    """The message after which it was stopped; of a task, its own id."""
+    """The message after which the exchange was stopped; for a task, the task's id."""
     agents: tuple[AgentName, ...]
     parties: frozenset[Party]
-    """Messages among these are refused; empty where it is a task."""
+    """The parties whose messages to each other are refused; empty for a task."""
     messages: int
-    """About how many messages there had been."""
+    """An estimate of the number of messages before the stop."""
     at: datetime
 
     @property
     def until(self) -> datetime:
-        """When it ends by itself."""
+        """The time at which the stop ends by itself."""
         return self.at + REST
 
     @property
@@ -40,7 +40,7 @@ class Stop(NamedTuple):
 
 
 def live_stops(value: str | None, now: datetime) -> Sequence[Stop]:
-    """Return the stops that have not ended, the oldest first, from the value of the setting."""
+    """Parse the value of the setting, and return the stops that have not ended, the oldest first."""
     return [stop for stop in _read(value) if now < stop.until] if value else ()
 
 
@@ -51,7 +51,7 @@ def write_stops(stops: Iterable[Stop]) -> str:
 
 
 def stop_between(stops: Iterable[Stop], source: Party, targets: Collection[Party]) -> Stop | None:
-    """Return the stop that a message from one party to others falls under; None where it may pass."""
+    """Return the stop that applies to a message from one party to others, or None."""
     for stop in stops:
         if source in stop.parties and any(target in stop.parties for target in targets):
             return stop

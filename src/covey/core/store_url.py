@@ -15,10 +15,10 @@ BLOBS_FOLDER: Final = "blobs"
 LIVE_FOLDER: Final = "live"
 RUNS_FOLDER: Final = "runs"
 WORK_FOLDER: Final = "work"
-"""What stands beside the file of a ledger."""
+"""Names of the folders beside the file of a ledger."""
 
 APPLICATION_ID: Final = 0x436F7679
-"""What marks a file of SQLite as a ledger, in its header: the letters Covy."""
+"""The mark of a ledger in the header of an SQLite file: the letters Covy."""
 
 
 class StoreUrl(NamedTuple):
@@ -39,7 +39,7 @@ class StoreUrl(NamedTuple):
         return f"StoreUrl({str(self)!r})"
 
     def with_login(self) -> str:
-        """Return the URL with the login that it may have, for a process that is to open the same space."""
+        """Return the URL with its login, if any, for a process that is to open the same space."""
         options = "&".join(f"{name}={value}" for name, value in self.options.items())
         return f"{self.scheme}:{self.place}" + (f"?{options}" if options else "")
 
@@ -74,6 +74,6 @@ def parse_options(query: str, known: Mapping[str, Sequence[str]] | None = None) 
 
 
 def without_login(url: str) -> str:
-    """Return the URL of a server without the login that it may have, so that it can be shown."""
+    """Return the URL of a server without its login, if any, so that it can be shown."""
     before, slashes, rest = url.partition("//")
     return f"{before}//{rest.rpartition('@')[2]}" if slashes else url

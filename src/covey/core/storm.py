@@ -1,4 +1,4 @@
-"""The budget of a causal tree: how much a message and all that it led to may grow before somebody looks at it."""
+"""The budget of a causal tree: limits on the messages that one message leads to. Over a limit, the operator decides."""
 
 from collections.abc import Mapping
 from datetime import datetime, timedelta
@@ -14,25 +14,25 @@ STORM_LIMITS: Final = "storm-limits"
 """The setting of a space that holds its own limits."""
 
 NEAR: Final = 0.8
-"""From this part of a limit on, a tree is near it."""
+"""The fraction of a limit from which on a tree is near it."""
 
 REST: Final = timedelta(hours=1)
-"""A tree in which nobody said anything for so long has rested: a storm does not."""
+"""The time without a message after which a tree has rested. A storm never rests."""
 
 MOST: Final = 1_000_000_000
 """The largest limit."""
 
 
 class Limit(StrEnum):
-    """What is limited in a space: four counts of a causal tree, and two of what no tree counts."""
+    """The limits of a space: four counts of a causal tree, and two counts outside of trees."""
 
     MESSAGES = "messages"
     DEPTH = "depth"
     """The longest chain in which each message led to the next."""
     HOURS = "hours"
-    """How long it has gone on without a rest."""
+    """The time since the tree began or last rested."""
     CHILDREN = "children"
-    """Sessions that were spawned."""
+    """The sessions that were spawned."""
     EXCHANGE = "exchange"
     """Messages that a circle of agents exchanges without a rest, whether they answer each other or not."""
     PROGRESS = "progress"
@@ -40,14 +40,14 @@ class Limit(StrEnum):
 
 
 TREE_LIMITS: Final = (Limit.MESSAGES, Limit.DEPTH, Limit.HOURS, Limit.CHILDREN)
-"""What is counted of a tree."""
+"""The limits on a tree."""
 
 HURRY: Final = timedelta(seconds=5)
-"""A task's progress that is told sooner than this after the last one is hurried."""
+"""The interval between two progress updates of a task below which the later one counts as hurried."""
 
 
 class Limits(NamedTuple):
-    """How much there may be of each. Generous: what gets there is hardly what anybody wanted."""
+    """The value of each limit. The defaults are generous: intended work hardly reaches them."""
 
     messages: int = 2_000
     depth: int = 500
@@ -61,30 +61,30 @@ class Limits(NamedTuple):
 
 
 class Tree(NamedTuple):
-    """What is known of a tree once its root has led to something. A message that led to nothing has none."""
+    """The counts of a causal tree. A message that led to no other message has no tree."""
 
     root: MessageId
     began_at: datetime
-    """When it began, or went on after its last rest."""
+    """The time at which the tree began, or went on after its last rest."""
     updated_at: datetime
     messages: int = 1
-    """The root counts."""
+    """The number of messages, including the root."""
     depth: int = 0
-    """Of the deepest message."""
+    """The depth of the deepest message."""
     children: int = 0
     base: int = 0
-    """The depth at which counting began anew, when somebody lifted it."""
+    """The depth from which on depth counts, after the operator lifted the tree's limits."""
     refused: int = 0
-    """How many messages the budget kept out."""
+    """The number of messages that were refused."""
     stopped: Limit | None = None
-    """The limit that it has come up against."""
+    """The limit that the tree has reached."""
     stopped_at: datetime | None = None
     talks: tuple[Talk, ...] = ()
-    """Who talks with whom in it, the latest first."""
+    """The talks between agents in the tree, the latest first."""
 
     @property
     def echoes(self) -> tuple[Talk, ...]:
-        """The talks in which nothing new is said."""
+        """The talks that were stopped because they had no news."""
         return tuple(talk for talk in self.talks if talk.stopped_at is not None)
 
     @property
@@ -93,21 +93,21 @@ class Tree(NamedTuple):
 
 
 class Excess(NamedTuple):
-    """A limit that a tree would be over."""
+    """A limit that a tree would exceed."""
 
     limit: Limit
     counted: int
-    """How many it would have; of hours, how many it has lasted."""
+    """The count that the tree would have; for hours, the time that it has lasted."""
     allowed: int
 
 
 def new_tree(root: MessageId, now: datetime) -> Tree:
-    """Return the tree of a message that has led to nothing yet."""
+    """Return the tree of a message that has led to no other message yet."""
     return Tree(root, now, now)
 
 
 def grown(tree: Tree, depth: int, now: datetime, *, spawns: bool = False) -> Tree:
-    """Return the tree with one more message, so many steps from its root; one that `spawns` brings a child along."""
+    """Return the tree with one more message, at this depth below its root. A message that `spawns` adds a child."""
     return tree._replace(
         began_at=now if _rests(tree, now) else tree.began_at,
         updated_at=now,
@@ -118,7 +118,7 @@ def grown(tree: Tree, depth: int, now: datetime, *, spawns: bool = False) -> Tre
 
 
 def counts(tree: Tree, now: datetime) -> Mapping[Limit, int]:
-    """Return what is counted of a tree."""
+    """Return the counts of a tree, by limit."""
     return {
         Limit.MESSAGES: tree.messages,
         Limit.DEPTH: max(0, tree.depth - tree.base),
@@ -141,9 +141,10 @@ def _rests(tree: Tree, now: datetime) -> bool:
 
 
 def excess(before: Tree, after: Tree, limits: Limits, now: datetime) -> Excess | None:
-    """Return the first limit that growing would break, or None. What does not grow breaks none: a tree that has all
-    children it may have still talks, and one that is deep is still answered nearer to its root."""
-    if _fits(after, limits, now):  # most do
+    """Return the first limit that the growth from `before` to `after` exceeds, or None. Only a count that grows can
+    exceed its limit: a tree with the full number of children may still get messages, and a deep tree may get answers
+    nearer to its root."""
+    if _fits(after, limits, now):  # the usual case
         return None
     had, has = counts(before, now), counts(after, now)
     for limit in TREE_LIMITS:
@@ -157,12 +158,12 @@ def excess(before: Tree, after: Tree, limits: Limits, now: datetime) -> Excess |
 
 
 def is_near(tree: Tree, limits: Limits, now: datetime) -> bool:
-    """Tell whether a tree has most of what it may have of something."""
+    """Tell whether a tree is near one of its limits."""
     return any(count >= NEAR * limits.of(limit) for limit, count in counts(tree, now).items())
 
 
 def lifted(tree: Tree, now: datetime) -> Tree:
-    """Return the tree as it goes on after somebody looked at it: everything counts from now on."""
+    """Return the tree after the operator lets it go on: all counts start again."""
     return Tree(tree.root, now, now, messages=0, depth=tree.depth, base=tree.depth)
 
 
@@ -172,7 +173,7 @@ def encode_limits(limits: Limits) -> dict[str, Json]:
 
 
 def parse_limits(data: object) -> Limits:
-    """Return limits from JSON data; what is absent has its default."""
+    """Parse limits from JSON data. Missing ones get their defaults."""
     if not isinstance(data, Mapping):
         raise Invalid("limits", data, f"use an object with {', '.join(Limit)}")
     given = cast(Mapping[str, Json], data)
@@ -180,7 +181,7 @@ def parse_limits(data: object) -> Limits:
 
 
 def parse_limit(limit: Limit, value: object) -> int:
-    """Return a limit."""
+    """Parse the value of a limit."""
     if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= MOST:
         raise Invalid(str(limit), value, f"use a whole number from 1 to {MOST:,}")
     return value

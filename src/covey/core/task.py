@@ -12,12 +12,12 @@ from covey.core.names import AgentName, Scope
 
 class TaskState(StrEnum):
     PENDING = "pending"
-    """Nobody has said yes or no to it."""
+    """The task is neither accepted nor rejected."""
     ACCEPTED = "accepted"
     WORKING = "working"
     COMPLETED = "completed"
     FAILED = "failed"
-    """Also where it was cancelled, or its deadline passed: the reason says so."""
+    """The task failed, was cancelled, or its deadline passed; the reason says which."""
     REJECTED = "rejected"
 
 
@@ -26,13 +26,13 @@ class TaskMove(StrEnum):
     REJECT = "reject"
     START = "start"
     PROGRESS = "progress"
-    """Tells how far it is; the state stays."""
+    """Reports progress; the state stays."""
     COMPLETE = "complete"
     FAIL = "fail"
     CANCEL = "cancel"
-    """Whoever handed it over, or the operator, wants it no more."""
+    """The delegator or the operator no longer wants the task done."""
     LAPSE = "lapse"
-    """Its deadline passed, or its message expired, before it was finished."""
+    """The deadline passed, or the message expired, before the task was finished."""
 
 
 _T = TaskState
@@ -50,7 +50,7 @@ TASK_MOVES: Final[Mapping[TaskState, Mapping[TaskMove, TaskState]]] = {
 
 FINISHED: Final = frozenset(state for state, moves in TASK_MOVES.items() if not moves)
 ACTIVE: Final = frozenset({_T.ACCEPTED, _T.WORKING})
-"""What counts against its agent's quota."""
+"""States in which a task counts against its agent's quota."""
 
 CANCELLED: Final = "cancelled"
 DEADLINE: Final = "its deadline passed"
@@ -59,32 +59,32 @@ MESSAGE_EXPIRED: Final = "its message expired before anybody took it"
 
 class Task(NamedTuple):
     id: MessageId
-    """The id of the message that handed it over."""
+    """The id of the message that handed the task over."""
     delegator: AgentName
     agent: AgentName
-    """Who is to do it."""
+    """The agent that the task is for."""
     state: TaskState
     created_at: datetime
     updated_at: datetime
     delegator_session: SessionId | None = None
     parent: MessageId | None = None
-    """The task that its delegator had, and handed on in part or whole."""
+    """The task of the delegator that this one is a part of."""
     scope: Scope | None = None
     deadline: datetime | None = None
     claimed_by: SessionId | None = None
-    """The one session that has it; None while it waits, or where somebody without a session took it."""
+    """The session that holds the task; None while the task waits, or if it was claimed without a session."""
     attempt: int = 0
-    """How many sessions have taken it so far: a claim is as good as its number is new."""
+    """The number of claims so far. Only the claim with the latest number is valid."""
     abandoned_at: datetime | None = None
-    """When the session that had it ended, until another takes it up."""
+    """The time at which the session that held the task ended; None again when another session takes it up."""
     is_told: bool = False
-    """Whether the delegator knows that it is abandoned."""
+    """True if the delegator was told that the task is abandoned."""
     reason: str | None = None
-    """Why it is rejected or failed."""
+    """The reason of a rejection or failure."""
     progress: MessageId | None = None
-    """The update that told how far it is."""
+    """The last update that reported progress."""
     result: MessageId | None = None
-    """The update that told how it ended; its parts are the result."""
+    """The update that reported the end; its parts are the result."""
     finished_at: datetime | None = None
 
     @property
@@ -97,17 +97,17 @@ class Task(NamedTuple):
 
     @property
     def is_refused(self) -> bool:
-        """Whether it was refused when it was handed over: it never reached its agent, and nobody was told later."""
+        """True if the task was refused when it was handed over: it never reached its agent, and has no update."""
         return self.state is TaskState.REJECTED and self.result is None
 
     @property
     def is_held(self) -> bool:
-        """Whether it takes a place of its agent's quota: a session has it, or somebody said yes to it."""
+        """True if the task takes a place of its agent's quota: a session holds it, or it was accepted."""
         return self.is_active or (self.state is TaskState.PENDING and self.claimed_by is not None)
 
 
 def task_moved(task: Task, move: TaskMove, at: datetime, reason: str | None = None) -> Task:
-    """Return the task after `move`; a move that the table does not have is IllegalMove."""
+    """Return the task after `move`. Raise IllegalMove for a move that is not in the table."""
     state = TASK_MOVES[task.state].get(move)
     if state is None:
         raise IllegalMove("task", task.state, move)
@@ -118,18 +118,18 @@ def task_moved(task: Task, move: TaskMove, at: datetime, reason: str | None = No
 
 
 def task_at(task: Task, now: datetime) -> Task:
-    """Return the task as a reader sees it at `now`, before anyone has written down that its deadline has passed."""
+    """Return the task as a reader sees it at `now`, even if the end of its deadline is not recorded yet."""
     if task.is_finished or task.deadline is None or now < task.deadline:
         return task
     return task_moved(task, TaskMove.LAPSE, task.deadline, DEADLINE)
 
 
 def claimed(task: Task, session: SessionId | None, at: datetime) -> Task:
-    """Return the task as one session has it, or somebody without a session."""
+    """Return the task as claimed by a session, or without one."""
     return task._replace(claimed_by=session, attempt=task.attempt + 1, abandoned_at=None, is_told=False, updated_at=at)
 
 
 def abandoned(task: Task, at: datetime) -> Task:
-    """Return the task after the session that had it has ended. What was not accepted yet merely waits again."""
+    """Return the task after the end of the session that held it. A task that was not accepted yet just waits again."""
     left = task._replace(claimed_by=None, updated_at=at)
     return left if task.state is TaskState.PENDING else left._replace(abandoned_at=at, is_told=False)

@@ -1,4 +1,4 @@
-"""The way to a state: the moves with which whoever does a task brings it there, each of which is told."""
+"""Task paths: the moves by which the agent of a task brings it from one state to another."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -11,8 +11,8 @@ DOERS_MOVES: Final = (_M.ACCEPT, _M.REJECT, _M.START, _M.PROGRESS, _M.COMPLETE, 
 
 
 def moves_to(state: TaskState, wanted: TaskState) -> tuple[TaskMove, ...]:
-    """Return the fewest moves of the doer that lead from one state to another; IllegalMove where none do. Completing
-    what is only accepted starts it first; from working to working leads progress."""
+    """Return the shortest sequence of the agent's moves from one state to another. Raise IllegalMove if there is none.
+    An accepted task is started before it is completed; from working to working leads progress."""
     ways = _ways(state)
     if wanted not in ways:
         raise IllegalMove("task", state, f"become {wanted}")
@@ -20,12 +20,12 @@ def moves_to(state: TaskState, wanted: TaskState) -> tuple[TaskMove, ...]:
 
 
 def ahead_of(state: TaskState) -> tuple[TaskState, ...]:
-    """Return what a task can still become by its doer's moves, the nearest first."""
+    """Return the states that a task can still reach by its agent's moves, the nearest first."""
     return tuple(_ways(state))
 
 
 def _ways(state: TaskState) -> Mapping[TaskState, tuple[TaskMove, ...]]:
-    """Return every state that can be reached, with the way to it, the shortest ways first."""
+    """Return every reachable state with the moves to it, the shortest sequence first."""
     ways: dict[TaskState, tuple[TaskMove, ...]] = {}
     ahead: list[tuple[TaskState, tuple[TaskMove, ...]]] = [(state, ())]
     for at, way in ahead:

@@ -1,4 +1,4 @@
-"""Rebuilding a task whose record is missing: from its message, and from what the journal tells of it."""
+"""Rebuilding of a missing task record, from its message and the journal."""
 
 from collections.abc import Iterable
 
@@ -13,8 +13,8 @@ from covey.core.task import Task, TaskState
 
 
 def rebuilt(message: Message, agent: AgentName, parent: MessageId | None, events: Iterable[Event]) -> Task:
-    """Return the task that a message handed to an agent, as it came to be by the events that name the message. One
-    that can't follow those before it is left out."""
+    """Return the task that a message handed to an agent, in the state that follows from the events of the message. Skip
+    events that can't follow the earlier ones."""
     replay = TaskReplay()
     updated_at = message.created_at
     for event in events:

@@ -1,4 +1,4 @@
-"""The ticket: which agent owes whom an answer, and the table of its moves."""
+"""The ticket: the debt of an answer that one agent owes another, and the table of its moves."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -20,13 +20,13 @@ class TicketMove(StrEnum):
     ANSWER = "answer"
     """A response of the debtor arrived."""
     ARCHIVE = "archive"
-    """The debtor archived the request: answered, or in trouble and so past answering."""
+    """The debtor archived the request: it was answered, or in trouble and can't be answered any more."""
     WAIVE = "waive"
-    """The asker or the operator wants no answer any more."""
+    """The asker or the operator no longer wants an answer."""
     FORCE = "force"
-    """The gate was forced over it."""
+    """The gate was forced although the ticket was not closed."""
     WITHDRAW = "withdraw"
-    """The request was withdrawn before anyone saw it."""
+    """The request was withdrawn before it was shown."""
     REFUSE = "refuse"
     """The recipient's rules kept the request out: there never was a debt, only a refusal to report."""
 
@@ -48,7 +48,7 @@ TICKET_MOVES: Final[Mapping[TicketState, Mapping[TicketMove, TicketState]]] = {
 
 
 class Trouble(StrEnum):
-    """Why an open ticket may never be answered. The debt stays owed, with its reason."""
+    """The reason why an open ticket may never be answered. The answer stays owed."""
 
     EXPIRED = "expired"
     UNDELIVERABLE = "undeliverable"
@@ -77,7 +77,7 @@ class Ticket(NamedTuple):
 
 
 def ticket_moved(ticket: Ticket, move: TicketMove, at: datetime) -> Ticket:
-    """Return the ticket after `move`; a move that the table does not have is IllegalMove."""
+    """Return the ticket after `move`. Raise IllegalMove for a move that is not in the table."""
     state = TICKET_MOVES[ticket.state].get(move)
     if state is None:
         raise IllegalMove("ticket", ticket.state, move)

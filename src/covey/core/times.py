@@ -1,4 +1,4 @@
-"""Instants on the wire: UTC, microseconds, one fixed form that sorts as text."""
+"""Instants on the wire: UTC with microseconds, in one fixed format that sorts as text."""
 
 from datetime import UTC, datetime
 from functools import lru_cache
@@ -10,7 +10,7 @@ from covey.core.errors import Invalid
 def format_instant(at: datetime) -> str:
     """Return `at` as 2026-04-30T14:00:00.000000+00:00. One commit writes the same instant several times, hence the
     cache."""
-    # Not by isoformat, which takes as long to find out that there is no offset as for all the rest.
+    # Not by isoformat, which spends half its time on the offset.
     utc = at.astimezone(UTC)
     minute = _minute(utc.year, utc.month, utc.day, utc.hour, utc.minute)
     return f"{minute}:{utc.second:02d}.{utc.microsecond:06d}+00:00"
@@ -22,7 +22,7 @@ def _minute(year: int, month: int, day: int, hour: int, minute: int) -> str:
 
 
 def parse_instant(text: object) -> datetime:
-    """Return the instant that an ISO 8601 text with a zone stands for."""
+    """Parse an instant: an ISO 8601 text with a zone."""
     if not isinstance(text, str):
         raise Invalid("time", text, "use ISO 8601 with a zone")
     try:
@@ -33,7 +33,7 @@ def parse_instant(text: object) -> datetime:
 
 
 def aware(at: object) -> datetime:
-    """Return `at` in UTC; a time without a zone is refused because nobody knows when it is."""
+    """Return `at` in UTC. Raise Invalid for a time without a zone, which is ambiguous."""
     if not isinstance(at, datetime):
         raise Invalid("time", at, "use a datetime with a zone")
     if at.utcoffset() is None:

@@ -8,10 +8,10 @@ from covey.core.errors import IdentityRefused, Invalid
 from covey.core.names import OPERATOR, AgentName
 
 TokenId = NewType("TokenId", str)
-"""What people and the journal call a token: the first digits of its hash. It gives nothing away."""
+"""The public id of a token: the first digits of its hash. The id does not reveal the token."""
 
 PREFIX: Final = "covey_"
-"""How every token begins, so that one that got loose is recognised, by people and by scanners for secrets."""
+"""The prefix of every token, so that people and secret scanners recognise a leaked one."""
 
 MAX_NOTE_CHARS: Final = 200
 _ID_DIGITS: Final = 12
@@ -21,12 +21,12 @@ _TOKEN = re.compile(PREFIX + r"[A-Za-z0-9_-]{16,256}")
 class Token(NamedTuple):
     hash: str
     agent: AgentName
-    """Whom it stands for; the name `operator` makes the operator."""
+    """The agent that the token stands for; the name `operator` makes it the operator's token."""
     created_at: datetime
     revoked_at: datetime | None = None
     note: str = ""
     used_at: datetime | None = None
-    """When it was last shown, to the hour; None where it never was."""
+    """The time at which the token was last used, to the hour; None if it never was."""
 
     @property
     def id(self) -> TokenId:
@@ -38,7 +38,7 @@ class Token(NamedTuple):
 
 
 def token_from(secret: str) -> str:
-    """Return the token that its holder shows, from a secret that nobody can guess."""
+    """Return the token that its holder presents, made from a random secret."""
     return PREFIX + secret
 
 
@@ -48,15 +48,15 @@ def token_id(token_hash: str) -> TokenId:
 
 
 def check_token(text: object) -> str:
-    """Return what has the form of a token. What has not is IdentityRefused, and is never repeated: it may be another
-    secret."""
+    """Return `text` if it has the format of a token. Otherwise raise IdentityRefused, without repeating the text: it
+    may be another secret."""
     if not isinstance(text, str) or not _TOKEN.fullmatch(text):
         raise IdentityRefused(f"that is no token: one begins with {PREFIX} and has no spaces")
     return text
 
 
 def parse_token_id(text: object) -> TokenId:
-    """Return `text` as the id of a token. A token in its place is not repeated in what is said about it."""
+    """Parse the id of a token. If a caller passes a token instead, the error does not repeat it."""
     if not isinstance(text, str) or not re.fullmatch(f"[0-9a-f]{{{_ID_DIGITS}}}", text):
         shown = PREFIX + "…" if isinstance(text, str) and PREFIX in text else text
         raise Invalid("token id", shown, f"use the {_ID_DIGITS} digits that a list of tokens shows, not the token")
@@ -64,7 +64,7 @@ def parse_token_id(text: object) -> TokenId:
 
 
 def parse_note(text: object) -> str:
-    """Return `text` as what a token is for: one line."""
+    """Parse the note on the purpose of a token: one line."""
     if not isinstance(text, str) or not text.strip():
         raise Invalid("note", text, "say what the token is for, or leave it out")
     if len(text) > MAX_NOTE_CHARS or not text.isprintable():

@@ -1,4 +1,4 @@
-"""The wait-for graph: who can't go on before whom, and whether one more wait would close a circle."""
+"""The wait-for graph of agents, and the search for deadlocks: circles that one more wait would close."""
 
 from collections import deque
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -11,51 +11,51 @@ from covey.core.ids import MessageId, SessionId, TicketId
 from covey.core.names import AgentName
 
 Awaited = TicketId | MessageId
-"""What somebody waits for: the answer to a question, or the end of a task."""
+"""The object of a wait: the answer to a question, or the end of a task."""
 
 LONGEST_WAIT: Final = 366 * 86_400.0
-"""Seconds. Longer waits are known for this long."""
+"""The longest wait that is recorded, in seconds. A longer wait is recorded with this length."""
 
 KEPT_LONGER: Final = timedelta(minutes=1)
-"""How long an answer is kept for a waiter whose time is over: it may be about to take the answer."""
+"""The time for which an answer is reserved for a waiter after its timeout: the waiter may be about to take it."""
 
 
 def end_of_wait(now: datetime, seconds: float) -> datetime:
-    """Return when a wait that begins now runs out. Seconds that are not a number are Invalid."""
+    """Return the end of a wait that begins now. Raise Invalid if `seconds` is not a number."""
     if isnan(seconds):
         raise Invalid("seconds", seconds, "use a number of seconds of 0 or more")
     return now + timedelta(seconds=min(max(seconds, 0.0), LONGEST_WAIT))
 
 
 class Wait(NamedTuple):
-    """A session that waits until something has come, or its time has run out. The answer that it waits for is given to
-    the waiter, and not to the reader of its inbox."""
+    """A session's wait for an answer or a task, with a timeout. The answer goes to the waiter, and not to the reader of
+    the session's inbox."""
 
     asker: AgentName
     what: Awaited
     session: SessionId | None
-    """None for somebody who waits without one, from a shell."""
+    """None for a waiter without a session, such as a shell command."""
     since: datetime
     until: datetime
     blocks: bool = True
-    """The waiter does nothing else; otherwise it answers others meanwhile, and no circle goes through it."""
+    """True if the waiter does nothing else. Otherwise it answers others meanwhile, and can't be part of a deadlock."""
     takes_questions: bool = False
-    """A question back is given to the waiter too."""
+    """True if a question back goes to the waiter too."""
 
     def takes_at(self, now: datetime) -> bool:
-        """Tell whether an answer that is there now belongs to the waiter."""
+        """Tell whether an answer that has arrived by `now` belongs to the waiter."""
         return now < self.until + KEPT_LONGER
 
 
 class Edge(NamedTuple):
-    """One agent that needs another."""
+    """An edge of the graph: one agent waits for another, or is owed something by it."""
 
     waiter: AgentName
     awaited: AgentName
     what: Awaited
     since: datetime
     until: datetime | None = None
-    """Until when the waiter waits and does nothing else; None where it is only owed something."""
+    """The end of the waiter's blocking wait; None if the waiter is only owed something."""
 
     @property
     def is_task(self) -> bool:
@@ -70,8 +70,8 @@ class Edge(NamedTuple):
 
 
 class Walk:
-    """A walk from an agent that is about to wait, along the waits of others, until it comes back or there is nowhere to
-    go. Whoever knows the waits feeds them, one agent after the other; each agent is come to once."""
+    """A breadth-first search from an agent that is about to wait, along the waits of others, until it returns to that
+    agent or ends. The caller feeds the waits of one agent after the other; each agent is visited once."""
 
     def __init__(self, asker: AgentName, first: Iterable[Edge]) -> None:
         self._asker = asker
@@ -80,12 +80,12 @@ class Walk:
         self.feed(first)
 
     def next(self) -> AgentName | None:
-        """Return the agent whose waits are to be fed now; None at the end of the walk."""
+        """Return the next agent whose waits the caller must feed; None at the end of the search."""
         return None if self._asker in self._came_by or not self._ahead else self._ahead.popleft()
 
     def feed(self, edges: Iterable[Edge]) -> None:
-        """Go along the edges, each from where the walk has been. Who waits for another session of its own goes
-        nowhere."""
+        """Follow the edges that start at a visited agent. An agent's wait for another session of its own is
+        ignored."""
         for edge in edges:
             is_known = edge.waiter == self._asker or edge.waiter in self._came_by
             if is_known and edge.awaited != edge.waiter and edge.awaited not in self._came_by:
@@ -93,12 +93,12 @@ class Walk:
                 self._ahead.append(edge.awaited)
 
     def came_by(self, agent: AgentName) -> Edge:
-        """Return the edge by which the walk came to an agent first."""
+        """Return the edge by which the search first reached an agent."""
         return self._came_by[agent]
 
     @property
     def circle(self) -> Sequence[Edge]:
-        """The way from the asker back to it; empty where there is none."""
+        """The path from the asker back to itself; empty if there is none."""
         steps: list[Edge] = []
         edge = self._came_by.get(self._asker)
         while edge is not None:
@@ -114,8 +114,8 @@ def circles(edges: Collection[Edge]) -> Collection[Edge]:
 
 
 def _groups(edges: Collection[Edge]) -> Mapping[AgentName, int]:
-    """Return for each agent the number of its group: all in a group can be come to from each other. Two walks, the
-    second against the direction in which the first left the agents."""
+    """Return the number of each agent's strongly connected component. The algorithm is Kosaraju's: two depth-first
+    searches, the second against the edges, in the reverse order in which the first left the agents."""
     onward: dict[AgentName, list[AgentName]] = {}
     back: dict[AgentName, list[AgentName]] = {}
     for edge in edges:
@@ -140,7 +140,7 @@ def _groups(edges: Collection[Edge]) -> Mapping[AgentName, int]:
 def _leave(
     start: AgentName, onward: Mapping[AgentName, Sequence[AgentName]], seen: set[AgentName], left: list[AgentName]
 ) -> None:
-    """Add all that can be come to from `start` to those that were left, each after those behind it."""
+    """Append every agent that is reachable from `start` to `left`, in post-order."""
     if start in seen:
         return
     seen.add(start)

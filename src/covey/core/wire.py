@@ -36,7 +36,7 @@ FIELDS: Final = tuple(_NAMES.get(name, name) for name in Message._fields)
 
 
 def _finite(text: str) -> float:
-    """Return a number of JSON, which has none that is infinite or not a number."""
+    """Parse a number. Raise ValueError for infinity and NaN, which JSON does not have."""
     number = float(text)
     if not isfinite(number):
         raise ValueError(text)
@@ -66,8 +66,9 @@ def encode_object(message: Message) -> dict[str, Json]:
 
 
 def _text(message: Message) -> str:
-    """Return what every message has, and what it may have besides. The first is put together by hand, because it is a
-    good part of what a send costs: ids, names, addresses and times were parsed, and have nothing in them to escape."""
+    """Return the JSON of a message: the fields that every message has, then the optional ones. The former are formatted
+    by hand, because they are a good part of the cost of a send: ids, names, addresses and times were parsed before, and
+    need no escapes."""
     (
         message_id,
         kind,
@@ -94,7 +95,7 @@ def _text(message: Message) -> str:
         metadata,
         depth,
         marks,
-    ) = message  # at once: looking up each by its name takes five times as long
+    ) = message  # unpacked at once, because access by name takes five times as long
     addresses = '","'.join([address.value for address in to])
     passed = '","'.join(trace)
     content = ",".join([_part_text(part) for part in parts])
@@ -156,7 +157,7 @@ def _part_text(part: Part) -> str:
 
 
 def decode(document: str | bytes) -> Message:
-    """Return the message that a line of JSON stands for."""
+    """Parse a message from a line of JSON."""
     try:
         size = len(document) if isinstance(document, bytes) else len(document.encode())
         if size > MAX_ENVELOPE_BYTES:
@@ -171,11 +172,11 @@ def decode(document: str | bytes) -> Message:
 
 
 def read_json(text: str) -> object:
-    """Return what a text stands for; a ValueError where it is not JSON that every reader takes, a RecursionError where
-    it is nested too deep."""
+    """Parse JSON. Raise ValueError if the text is not JSON that every reader accepts, and RecursionError if it is
+    nested too deep."""
     data: object = _read(text)
     if "\\u" in text:
-        # An escape can stand for half a character, which no store and no terminal takes.
+        # An escape can stand for a lone surrogate, which no store and no terminal accepts.
         to_json(data).encode()
     return data
 
@@ -197,7 +198,7 @@ def encode_part(part: Part) -> Json:
 
 
 def decode_object(data: Mapping[str, Json]) -> Message:
-    """Return the message that data of JSON stands for."""
+    """Parse a message from JSON data."""
     if data.get("v", WIRE_VERSION) != WIRE_VERSION:
         raise Invalid("v", data.get("v"), f"this program knows version {WIRE_VERSION}")
     message_id = _required(data, "id", parse_message_id)
@@ -282,8 +283,7 @@ def _decode_callback(data: Mapping[str, Json]) -> Callback | None:
 
 
 def more_of(fields: Mapping[str, Json]) -> str:
-    """Return the fields of a callback that have no meaning here, as the text of a JSON object; empty where there are
-    none."""
+    """Return the unknown fields of a callback as the text of a JSON object; empty if there are none."""
     more = {name: value for name, value in fields.items() if name not in ("channel", "session_id")}
     return to_json(more) if more else ""
 
@@ -318,28 +318,28 @@ def _list(data: Mapping[str, Json], name: str) -> Sequence[Json]:
 
 
 def plain_text(value: object) -> str:
-    """Return a field of JSON that is a text; this and the following serve whoever reads our JSON."""
+    """Parse a field that is a text."""
     if not isinstance(value, str):
         raise Invalid("text", value, "use a text")
     return value
 
 
 def flag(value: object) -> bool:
-    """Return a field that is true or false."""
+    """Parse a field that is true or false."""
     if not isinstance(value, bool):
         raise Invalid("flag", value, "use true or false")
     return value
 
 
 def natural(value: object) -> int:
-    """Return a field that is a whole number."""
+    """Parse a field that is a whole number, exact in every JSON reader."""
     if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value < 2**53:
         raise Invalid("number", value, "use a whole number from 0, exact in every JSON reader (under 2^53)")
     return value
 
 
 def member(kind: type[E]) -> Callable[[object], E]:
-    """Return how to read a field that is a word of an enum."""
+    """Return a parser for a field that is a member of an enum."""
 
     def parse(value: object) -> E:
         try:

@@ -1,1 +1,1 @@
-"""What adapters that keep files share: waiting for the disk, and in line for a lock."""
+"""Disk primitives that adapters share: fsync, file locks, private files and safe reading."""

@@ -1,14 +1,14 @@
 """A kernel lock on a file (flock) that belongs to one process and never to its children.
 
 The kernel ties such a lock to the open file, which a forked child shares with its parent: the child of a killed process
-would keep the lock. So every lock of this process is known here, and a forked child closes its copies before any of its
-own code runs. Closing a copy does not unlock the file. Unlocking a copy would: a child can't do that, because its
-`FileLock` has no descriptor any more.
+would keep the lock. So this module registers every lock of the process, and a forked child closes its copies before any
+of its own code runs. Closing a copy does not unlock the file. Unlocking a copy would: a child can't do that, because
+its `FileLock` has no descriptor any more.
 
 Programs that are executed inherit nothing, because the descriptors are close-on-exec.
 """
 
-# Light to import: short-lived programs come this way.
+# Short-lived programs import this module, so it imports little.
 
 import fcntl
 import os
@@ -27,23 +27,24 @@ _guard = RLock()
 class FileLock:
     """An open file that can be locked. Each object excludes every other one, in this process and in others.
 
-    All methods raise OSError, and ValueError where the file is closed. In a forked child every inherited one is closed.
+    All methods may raise OSError, and ValueError if the file is closed. In a forked child, every inherited lock is
+    closed.
     """
 
     __slots__ = ("descriptor",)
 
     def __init__(self, path: str, flags: int = 0) -> None:
-        """Open the file, and make it for its owner alone where it is missing. `flags` are added to those of `open`."""
+        """Open the file. If it is missing, create it for its owner alone. `flags` are added to those of `open`."""
         with _guard:
             self.descriptor = os.open(path, _FLAGS | flags, _PRIVATE)
             _open.add(self)
 
     def take(self, *, shared: bool = False) -> None:
-        """Wait for the lock. Nothing interrupts the wait."""
+        """Wait for the lock. The wait can't be interrupted."""
         fcntl.flock(self.descriptor, fcntl.LOCK_SH if shared else fcntl.LOCK_EX)
 
     def take_at_once(self) -> bool:
-        """Take the lock if it is free; return whether it was taken."""
+        """Take the lock if it is free; tell whether it was taken."""
         try:
             fcntl.flock(self.descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:

@@ -1,4 +1,4 @@
-"""Waiting in line for a lock on a file, and giving up."""
+"""Waiting for a file lock with a timeout."""
 
 from _thread import allocate_lock, start_new_thread  # threading would cost a short-lived process a millisecond
 from collections.abc import Callable
@@ -7,10 +7,10 @@ from covey.disk.file_lock import FileLock
 
 
 def wait_in_line(open_file: Callable[[], FileLock], limit_s: float) -> FileLock | None:
-    """Return a lock that was taken; None where that takes longer than `limit_s` seconds.
+    """Take a lock and return it; None if that takes longer than `limit_s` seconds.
 
-    Another thread waits, because nothing can interrupt one that waits for a lock. It has an open file of its own: if it
-    comes too late, it gives the lock back, and nobody else is touched by it.
+    Another thread waits, because a wait for a lock can't be interrupted. The thread has an open file of its own: if it
+    gets the lock too late, it releases the lock again, without an effect on other holders.
     """
     lock = open_file()
     decision, done = allocate_lock(), allocate_lock()

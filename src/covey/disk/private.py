@@ -1,17 +1,17 @@
-"""Files that are their owner's alone from the first moment."""
+"""Private files: files that only their owner can access, from their creation on."""
 
-# Light to import: short-lived programs come this way.
+# Short-lived programs import this module, so it imports little.
 
 import os
 
 
 def private(file: str, _flags: int) -> int:
-    """Open a file anew to write to it, for `open`: what it had is gone, and a link is not followed."""
+    """Open a file for writing and truncate it. This is an opener for `open`; it does not follow a link."""
     return os.open(file, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
 
 
 def private_new(file: str, _flags: int) -> int:
-    """Open a file that is not there yet to write to it, for `open`."""
+    """Create a file for writing. This is an opener for `open`; it fails if the file exists."""
     return os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
 
 

@@ -1,10 +1,11 @@
-"""Reading files that others may have put there: no link is followed, nothing is waited for, nothing is left open.
+"""Safe reading of files that other programs may have written: it follows no link, does not block, and leaves no file
+open.
 
-Only regular files are ever opened. A pipe would make the reader wait, a device may act on being opened, and `open` with
-the descriptor of a folder raises without closing it.
+Only regular files are ever opened. A pipe would block the reader, a device may act on being opened, and `open` with the
+descriptor of a folder raises without closing it.
 """
 
-# Light to import: short-lived programs come this way.
+# Short-lived programs import this module, so it imports little.
 
 import os
 import stat
@@ -18,19 +19,19 @@ Check = Callable[[os.stat_result], None]
 
 
 class NotReadable(Exception):
-    """A file was not read; the text says why."""
+    """A file could not be read; the text has the reason."""
 
 
 def accept_any(_status: os.stat_result) -> None:
-    """Raise nothing: any regular file may be opened."""
+    """Accept any regular file."""
 
 
 def read_beneath(folder: str, path: str, limit: int, check: Check = accept_any) -> bytes:
     """Return the content of the file at `path`, a relative path, in a folder.
 
     No component of `path` is followed if it is a link, so the file is in the folder at the moment of reading, whatever
-    other programs rename meanwhile. `check` may raise before the file is opened. Raise NotReadable where it is no
-    regular file, has more than `limit` bytes, or the system refuses.
+    other programs rename meanwhile. `check` may raise before the file is opened. Raise NotReadable if the path is no
+    regular file, if the file has more than `limit` bytes, or if the system refuses.
     """
     *above, name = [part for part in path.split("/") if part] or [""]
     try:

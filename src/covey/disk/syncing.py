@@ -1,10 +1,10 @@
-"""Waiting for the disk.
+"""Synchronisation with the disk (fsync).
 
-On macOS fsync stops at the drive's own cache, which a power cut empties: there the drive itself is asked, unless it
-can't be, as one of another machine. All functions raise OSError.
+On macOS, fsync stops at the drive's own cache, which a power cut empties. There F_FULLFSYNC is used, unless the file
+system does not support it, such as a network file system. All functions may raise OSError.
 """
 
-# Light to import: short-lived programs come this way.
+# Short-lived programs import this module, so it imports little.
 
 import fcntl
 import os
@@ -12,20 +12,19 @@ import sys
 
 
 def sync(descriptor: int) -> None:
-    """Return when what was written to a file, and all that is known about it, is on the disk; of a folder, the names in
-    it."""
+    """Block until the content and the metadata of a file are on the disk; for a folder, its entries."""
     if not _has_asked_drive(descriptor):
         os.fsync(descriptor)
 
 
 def sync_data(descriptor: int) -> None:
-    """Do the same for what is needed to read it again: not when it was changed, for one."""
+    """Like `sync`, but without metadata that is not needed to read the content, such as the time of the last change."""
     if not _has_asked_drive(descriptor):
         os.fsync(descriptor) if sys.platform == "darwin" else os.fdatasync(descriptor)
 
 
 def sync_folder(folder: str) -> None:
-    """See to it that the names in a folder outlive a power cut."""
+    """Block until the entries of a folder are on the disk."""
     sync_and_close(open_folder(folder))
 
 
@@ -35,7 +34,7 @@ def open_folder(folder: str) -> int:
 
 
 def sync_and_close(descriptor: int) -> None:
-    """Do both; it is closed in any case."""
+    """Synchronise and close a descriptor; close it also after an error."""
     try:
         sync(descriptor)
     finally:

@@ -1,7 +1,9 @@
-"""What Covey needs from the world, by role. The docstrings are the specification; covey.testing has the contracts.
+"""Ports: Protocols for everything that Covey needs from outside, by role. Their docstrings are the specification, and
+covey.testing has the contracts.
 
-Ports are types. A module that a short-lived program loads names them through this package, in quotes ("ports.Store"),
-and so loads none of them, nor the records that they speak of. Other modules import them from where they are.
+Ports are types. A module that a short-lived program loads refers to them through this package, in quotes
+("ports.Store"), and so imports neither the ports nor the records in their signatures. Other modules import a port from
+its own module.
 """
 
 from covey.core.late import late_names

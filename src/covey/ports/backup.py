@@ -1,4 +1,4 @@
-"""Backups: the records of a space as a file, an archive for it and the blobs, and the place that it returns to."""
+"""Backups: snapshots of a space's records, archives of a snapshot with its blobs, and the place to restore to."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, AbstractContextManager
@@ -15,24 +15,24 @@ class Snapshot(NamedTuple):
     """The records of a space at one moment, in a file."""
 
     position: int
-    """Of the newest event: all that happened up to it is there, and nothing that happened later."""
+    """The position of the newest event. The snapshot has everything up to it, and nothing later."""
     counts: Mapping[str, int]
-    """How many records of each kind."""
+    """The number of records of each kind."""
     digests: Sequence[str]
-    """The blobs that its messages refer to."""
+    """The blobs that the messages refer to."""
 
 
 class Snapshots(Protocol):
-    """Where snapshots come from."""
+    """The source of snapshots of one space."""
 
     async def take(self, file: str, tell: Tell) -> Snapshot:
-        """Copy the records to a file that is empty, while others go on using the space. What this returns was read from
-        the file, and is what was copied; where it is not, or the file is not whole, StoreCorrupt."""
+        """Copy the records to an empty file, while other programs go on using the space. The returned snapshot is read
+        from the file. Raise StoreCorrupt if the file is damaged or differs from the records that were copied."""
         ...
 
 
 class Contents(NamedTuple):
-    """What an archive says of itself."""
+    """The description in an archive of its contents."""
 
     made_at: datetime
     position: int
@@ -40,42 +40,42 @@ class Contents(NamedTuple):
 
 
 class NewArchive(Protocol):
-    """An archive in the making. It has its name only when its context was left without an error."""
+    """An archive that is being written. It gets its name only when its context is left without an error."""
 
     @property
     def records_file(self) -> str:
-        """An empty file for a snapshot, gone when the context is left."""
+        """The path of an empty file for a snapshot. The file is removed when the context is left."""
         ...
 
     def add_records(self, contents: Contents) -> None:
-        """Take in the snapshot. To be called first, and once."""
+        """Add the snapshot in `records_file`. Call this first, and once."""
         ...
 
     def add_blob(self, digest: str, content: bytes) -> None:
-        """Take in one blob."""
+        """Add one blob."""
         ...
 
     def finish(self) -> None:
-        """Note that nothing is missing. Without it, what was written is no archive."""
+        """Mark the archive as complete. Without this mark, the file is no archive."""
         ...
 
 
 class Archive(Protocol):
-    """An archive that is there. Everything may raise BackupUnusable."""
+    """An archive in a file. Any method may raise BackupUnusable."""
 
     @property
     def contents(self) -> Contents: ...
 
     def check(self, tell: Tell) -> None:
-        """Read all of it, and see that it is whole; afterwards it is read through."""
+        """Read the whole archive, and check that it is complete. Afterwards, its content can't be read again."""
         ...
 
     def extract_records(self, file: str, tell: Tell) -> None:
-        """Write the snapshot to a file, and check that it is what was put in."""
+        """Write the snapshot to a file, and check that it is the one that was added."""
         ...
 
     def blobs(self) -> Iterator[bytes]:
-        """Go through the blobs, each checked; after the last one, check that the archive was finished."""
+        """Yield the blobs, each checked. After the last one, check that the archive was finished."""
         ...
 
 
@@ -83,50 +83,52 @@ class Archives(Protocol):
     """Backups as files."""
 
     def create(self, file: str, *, replace: bool) -> AbstractContextManager[NewArchive]:
-        """Return a new archive. WouldOverwrite where the file is there, unless it is to be replaced. What a killed
-        process has left of one is cleaned up by the next that writes to the same file."""
+        """Return a new archive. Raise WouldOverwrite if the file exists, unless `replace` is true. The next writer to
+        the same file removes the remains of a killed one."""
         ...
 
     def open(self, file: str) -> AbstractContextManager[Archive]:
-        """Return the archive in a file; BackupUnusable where there is none."""
+        """Return the archive in a file. Raise BackupUnusable if there is none."""
         ...
 
 
 class Claim(Protocol):
-    """A place that nobody else can use meanwhile."""
+    """Exclusive use of a place."""
 
     @property
     def name(self) -> str:
-        """How people call it."""
+        """The name of the place, for people."""
         ...
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing has happened in the space there, or there is none."""
+        """True if there is no space at the place, or nothing has happened in it."""
         ...
 
     @property
     def staging_file(self) -> str:
-        """Where to put the snapshot that is to take the place, as a new file."""
+        """The path at which to create the snapshot that is to be installed."""
         ...
 
     async def read(self, operation: Operation[T]) -> T:
-        """Read the space that is there; only where it is not empty."""
+        """Run an operation on the space at the place. Call this only if the place is not empty."""
         ...
 
     async def staged(self) -> tuple[Store, Snapshot]:
-        """Open what was put into the staging file, brought up to date. BackupUnusable where it is not whole."""
+        """Open the snapshot in the staging file, migrated to the present schema. Raise BackupUnusable if it is
+        damaged."""
         ...
 
     async def install(self, tell: Tell) -> None:
-        """Let what was staged take the place, all at once: whoever dies in the middle leaves what was there."""
+        """Replace the space at the place by the staged one, atomically: a process that dies meanwhile leaves the old
+        one."""
         ...
 
 
 class Place(Protocol):
-    """Where a space is, or may be."""
+    """The place of a space, which may be empty."""
 
     def claim(self, *, replace: bool) -> AbstractAsyncContextManager[Claim]:
-        """Return the place for oneself. SpaceInUse where another process has it open. Where something is there and is
-        not to be replaced, WouldOverwrite. A damaged store that is to be replaced is kept under another name."""
+        """Return a claim on the place. Raise SpaceInUse if another process has the space open, and WouldOverwrite if
+        there is a space and `replace` is false. A damaged store that is replaced is kept under another name."""
         ...

@@ -1,4 +1,4 @@
-"""The channel: what carries a post to the people of one place."""
+"""The channel: the transport of posts to people."""
 
 from typing import Protocol
 
@@ -6,13 +6,13 @@ from covey.core.post import Outgoing, Posted, Refused
 
 
 class Channel(Protocol):
-    """Carries posts to where people read them.
+    """A transport that carries posts to people, at least once.
 
-    A post may be carried more than once: when its answer was lost, or whoever carried it died. Its id is the same each
-    time, and a receiver that knows ids takes it once.
+    A post may be carried more than once: if its answer was lost, or the process that carried it died. Its id is the
+    same each time, so that a receiver can ignore a repetition.
     """
 
     async def post(self, outgoing: Outgoing) -> Posted | Refused:
-        """Carry one post, and say whether the receiver took it. It does not raise for what the receiver or the way to
-        it does; it always ends, well before `covey.core.limits.POST_LEASE` does."""
+        """Carry one post, and return whether the receiver accepted it. A failure of the receiver or of the connection
+        is a `Refused` and not an error. The call always ends, well within `covey.core.limits.POST_LEASE`."""
         ...

@@ -1,4 +1,4 @@
-"""The checkup: a look for what is wrong in one area of a space."""
+"""The checkup: an examination of one area of a space, and its repair."""
 
 from collections.abc import Callable, Sequence
 from typing import Protocol
@@ -7,24 +7,24 @@ from covey.core.finding import Area, Examination, Finding
 from covey.core.identity import Identity
 
 Tell = Callable[[int, int | None], None]
-"""Called now and then while a look takes long: how much is done, of how much where that is known."""
+"""A callback for the progress of a long call: the amount done, and the total or None."""
 
 
 class Checkup(Protocol):
-    """One area, examined and mended in the calling thread.
+    """Examination and repair of one area, in the calling thread.
 
-    Those beneath the records (files, sockets, the database as a file) open what nobody else can open any more.
+    Checkups below the records (files, sockets, the database as a file) also work on a store that can't be opened.
     """
 
     @property
     def area(self) -> Area: ...
 
     async def examine(self, *, thorough: bool, tell: Tell) -> Examination:
-        """Look, and change nothing. Damage is a finding and not an error. Where it is not `thorough`, what takes long
-        is left out."""
+        """Examine the area, and change nothing. Damage is a finding and not an error. Slow checks are skipped unless
+        `thorough` is true."""
         ...
 
     async def mend(self, findings: Sequence[Finding], actor: Identity) -> None:
-        """Do what the remedies of these findings say, as far as there is still something to do. A change of the records
-        is journalled with its actor. Unavailable where it can't be done."""
+        """Apply the remedies of these findings, as far as they still apply. A change of the records is journalled with
+        its actor. Raise Unavailable if a remedy can't be applied."""
         ...

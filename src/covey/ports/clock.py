@@ -1,4 +1,4 @@
-"""Time and ids: everything that differs from run to run, so that tests can turn it by hand."""
+"""The clock and the source of ids: everything that differs from run to run, so that tests can control it."""
 
 from datetime import datetime
 from typing import Protocol
@@ -12,7 +12,7 @@ class Clock(Protocol):
         ...
 
     def monotonic(self) -> float:
-        """Return seconds that only grow, for measuring how long a wait has taken."""
+        """Return the seconds of a monotonic clock, for measuring durations."""
         ...
 
 
@@ -30,5 +30,5 @@ class Ids(Protocol):
         ...
 
     def secret(self) -> str:
-        """Return a new secret that nobody can guess."""
+        """Return a new random secret."""
         ...

@@ -1,4 +1,4 @@
-"""Agents, sessions, tokens and settings as records in a transaction."""
+"""Agents, sessions, tokens and settings: collections of records in a transaction."""
 
 from collections.abc import Sequence
 from typing import Protocol
@@ -19,7 +19,7 @@ class Agents(Protocol):
         ...
 
     async def put(self, agent: Agent) -> None:
-        """Add the agent, or replace what is known of it; its numbers go on counting."""
+        """Add or replace the agent. Its message numbers go on counting."""
         ...
 
     async def all(self) -> Sequence[Agent]:
@@ -27,8 +27,8 @@ class Agents(Protocol):
         ...
 
     async def next_number(self, name: AgentName, count: int = 1) -> int:
-        """Return 1, 2, 3… for the agent: each number once, also after a restart. With a `count`, so many are given at
-        once, and the first of them is returned. The agent must be known."""
+        """Allocate `count` message numbers for the agent, and return the first: 1, 2, 3… Each number is given once,
+        also after a restart. The agent must exist."""
         ...
 
 
@@ -40,7 +40,7 @@ class Sessions(Protocol):
         ...
 
     async def put(self, session: Session) -> None:
-        """Add the session, or replace what is known of it."""
+        """Add or replace the session."""
         ...
 
     async def of_agent(self, agent: AgentName) -> Sequence[Session]:
@@ -68,7 +68,7 @@ class Tokens(Protocol):
         ...
 
     async def put(self, token: Token) -> None:
-        """Add the token, or replace what is known of it."""
+        """Add or replace the token."""
         ...
 
     async def all(self) -> Sequence[Token]:
@@ -80,9 +80,9 @@ class Settings(Protocol):
     """The space's settings: names and texts."""
 
     async def get(self, name: str) -> str | None:
-        """Return the setting, or None where it was never put."""
+        """Return the value of the setting, or None if it was never put."""
         ...
 
     async def put(self, name: str, value: str) -> None:
-        """Set it."""
+        """Add or replace the setting."""
         ...

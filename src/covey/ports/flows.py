@@ -1,4 +1,4 @@
-"""Flows between agents as records in a transaction."""
+"""Flows between agents: a collection of records in a transaction."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -15,18 +15,18 @@ class Flows(Protocol):
         ...
 
     async def put(self, flow: Flow) -> None:
-        """Add the flow, or replace that of the same source and target."""
+        """Add the flow, or replace the one with the same source and target."""
         ...
 
     async def strongest(self, source: Party, limit: int) -> Sequence[Flow]:
-        """Return the first `limit` flows of a source: those that exchanged most, then by target. The cost does not grow
-        with flows of others."""
+        """Return the first `limit` flows of a source, by descending `exchanged`, then by target. The cost does not grow
+        with the flows of other sources."""
         ...
 
     async def remove(self, source: Party) -> None:
-        """Remove all flows of a source. Where there is none, nothing changes."""
+        """Remove all flows of a source, if there are any."""
         ...
 
     async def forget(self, before: datetime, limit: int) -> int:
-        """Remove up to `limit` flows whose last sample was taken before that time; return how many."""
+        """Remove up to `limit` flows whose last sample is older than `before`; return their number."""
         ...

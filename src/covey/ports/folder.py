@@ -1,8 +1,9 @@
-"""The folder of a files store: what people and foreign programs see of a space, and where they put what they say.
+"""The folder of a files store: a mirror of the ledger that people and foreign programs read, and in which they leave
+messages.
 
-The ledger is the truth. The folder is brought in line with it, and what others have done there since the last look is
-told once. A notebook beside the ledger remembers what stands where. It may be lost: then all is looked at again, and
-nothing is taken in twice, because ids are derived from what is in the files.
+The ledger is the truth. The folder is synchronised with it, and changes by other programs are reported. A notebook
+beside the ledger remembers the known files and their places. If the notebook is lost, all files are examined again, and
+no message is accepted twice, because ids are derived from the content of the files.
 """
 
 from collections.abc import AsyncIterator, Collection, Mapping, Sequence
@@ -16,111 +17,110 @@ from covey.core.names import AgentName
 
 
 class Arrived(NamedTuple):
-    """A file that is new, or has another content than before."""
+    """A file that is new, or whose content has changed."""
 
     spot: Spot
     content: bytes
     digest: str
     """SHA-256 of the content, in hex."""
     written_at: float
-    """When it was last changed, in seconds since 1970."""
+    """The time of the last change, in seconds since 1970."""
 
 
 class Left(NamedTuple):
-    """A known file that is no longer where it was."""
+    """A known file that is no longer in its place."""
 
     known: Known
     now: Spot | None
-    """Where it was moved to; None where it is gone."""
+    """The new place of the file; None if the file is gone."""
 
 
 class Sighting(NamedTuple):
-    """What others have done since the last look."""
+    """Changes by other programs since the last look."""
 
     arrived: Sequence[Arrived] = ()
     left: Sequence[Left] = ()
     registry: Mapping[str, Json] | None = None
-    """The entries of the registry, where it is not as we left it."""
+    """The entries of the registry if another program has changed it, otherwise None."""
     owners: Sequence[str] = ()
-    """Folders of agents that were not there before."""
+    """New folders of agents."""
     is_more: bool = False
-    """There is more to see than one look takes in: look again."""
+    """True if there are more changes than one look reports: look again."""
 
     @property
     def is_quiet(self) -> bool:
-        """Tell whether they have done nothing."""
+        """True if there are no changes."""
         return not (self.arrived or self.left or self.owners or self.is_more) and self.registry is None
 
 
 class Sheet(NamedTuple):
-    """How a copy of a message should stand in the folder."""
+    """The wanted place and content of a file for a copy of a message."""
 
     known: Known
     content: bytes
     is_new: bool = False
-    """It was filed a moment ago, and is not looked for where it might have stood before."""
+    """True if the copy was just filed, so that its file is not looked for at an earlier place."""
 
 
 class Setback(NamedTuple):
-    """Something in the folder that could not be understood, and was left as it is."""
+    """A file in the folder that could not be used, and was left unchanged."""
 
     path: str
-    """From the root of the folder on."""
+    """The path, relative to the root of the folder."""
     problem: str
 
 
 class Visit(Protocol):
-    """One visit to the folder, alone among all processes of the space."""
+    """One visit to the folder, exclusive among all processes of the space."""
 
     async def look(self, limit: int) -> Sighting:
-        """Return what others have done, up to about so many files; quick where nothing has changed. A file is told
-        again until `note` or `set_aside` has it. One that is younger than a moment and can't be read as JSON is not
-        told yet: it may be half written."""
+        """Return the changes by other programs, up to about `limit` files. The call is fast if nothing has changed. A
+        file is reported again until `note` or `set_aside` is called for it. A file that was written a moment ago and is
+        no valid JSON is not reported yet: its writer may not have finished."""
         ...
 
     async def note(self, known: Sequence[Known], digests: Mapping[Spot, str]) -> None:
-        """Remember files that are there, with the digest of what each holds; without one, it is what it was where the
-        file stood before. What stood elsewhere under the same id for the same agent is forgotten there."""
+        """Remember files, with the digest of each one's content. For a file without a digest, keep the one from its
+        former place. A former place of the same id and agent is forgotten."""
         ...
 
     async def set_aside(self, spot: Spot, digest: str, problem: str) -> None:
-        """Leave a file as it is until it changes, and remember why."""
+        """Ignore a file until it changes, and remember the problem."""
         ...
 
     async def bring(self, sheets: Sequence[Sheet]) -> None:
-        """Bring files in line: written where they are missing, moved where they stand elsewhere, left where they are
-        right. Whole when this returns, never to be seen by halves, and durable when the visit has ended. Idempotent.
-        The name of a spot is a wish: where another file has it, it stays, and a free one is taken."""
+        """Synchronise files: write missing ones, move misplaced ones, leave correct ones. Each file is complete when
+        this returns, is never visible in part, and is durable when the visit has ended. The call is idempotent. The
+        name of a spot is a preference: if another file has it, that file stays, and a free name is used."""
         ...
 
     async def keep_file(self, owner: str, file_id: str, name: str, content: bytes) -> str | None:
-        """Keep a file part of a copy in the folder of `owner`, and return its path, by which a foreign program opens
-        it. None where it can't be written there. The same again changes nothing."""
+        """Store a file part of a copy in the folder of `owner`, and return the path at which a foreign program can open
+        it; None if it can't be written there. Storing the same file again changes nothing."""
         ...
 
     async def discard(self, known: Sequence[Known]) -> None:
-        """Remove files whose messages are gone for good, with those of their file parts, and forget them."""
+        """Remove and forget the files of removed messages, with those of their file parts."""
         ...
 
     async def known(self, file_id: str) -> Sequence[Known]:
-        """Return what is remembered under the id in a file; foreign ones need not be unique."""
+        """Return the remembered files with an id; ids of foreign programs need not be unique."""
         ...
 
     async def copies(self, message_id: MessageId) -> Sequence[Known]:
-        """Return what is remembered of a message."""
+        """Return the remembered files of a message."""
         ...
 
     async def messages(self, after: str, limit: int) -> Sequence[MessageId]:
-        """Return the first `limit` ids of remembered messages that come after that one ("" at first), in their
-        order."""
+        """Return the first `limit` ids of remembered messages that are greater than `after` ("" at first), sorted."""
         ...
 
     async def agent_called(self, name: str) -> AgentName | None:
-        """Return the agent that a foreign name stands for, where it is not its own."""
+        """Return the agent for a foreign name that is not the agent's own name, or None."""
         ...
 
     async def call(self, agent: AgentName, name: str) -> None:
-        """Remember the foreign name of an agent; its folder has that name."""
+        """Remember the foreign name of an agent, which is also the name of its folder."""
         ...
 
     async def owner_of(self, agent: AgentName) -> str:
@@ -129,74 +129,74 @@ class Visit(Protocol):
 
     @property
     def position(self) -> int:
-        """How far in the journal the files are in line."""
+        """The journal position up to which the files are synchronised."""
         ...
 
     @property
     def manifest_position(self) -> int:
-        """How far in the journal the manifest goes."""
+        """The journal position up to which the manifest is complete."""
         ...
 
     async def advance(self, position: int) -> None:
-        """Files are in line up to here."""
+        """Record that the files are synchronised up to a position."""
         ...
 
     async def append(self, lines: Sequence[tuple[int, str]], position: int) -> bool:
-        """Add lines to the manifest, each with its position in the journal, in one write; with them it goes up to
-        `position`. Those that are there already are not added again. A torn last line of ours is completed, one of
-        others ended. False where a foreign program holds the lock for too long: then nothing was added."""
+        """Append lines to the manifest in one write, each with its position in the journal. The manifest is then
+        complete up to `position`. Lines that it has already are not added again. A torn last line of Covey is
+        completed, one of another program is ended. Return False, and add nothing, if a foreign program holds the lock
+        for too long."""
         ...
 
     async def registry(self) -> Mapping[str, Json]:
-        """Return the entries of the registry as they are now; none where there is no registry, or none that can be
-        read."""
+        """Return the present entries of the registry; none if the registry is missing or unreadable."""
         ...
 
     async def register(self, entries: Mapping[str, Mapping[str, Json]]) -> None:
-        """Put entries into the registry, in the place of those with the same names; all others stay as they are."""
+        """Add or replace entries of the registry, by name. All others stay unchanged."""
         ...
 
 
 class SharedArchive(Protocol):
-    """The archive of a folder where other programs archive a message by moving its file, and the first one wins."""
+    """The archive of a folder in which programs archive a message by moving its file, and the first one wins."""
 
     def claim(self, file_ids: Collection[str]) -> bool:
-        """Move the file with one of these ids from an inbox to the archive. False where another program has moved it
-        there; True where no such file is known, which then nobody can move."""
+        """Move the file with one of these ids from an inbox to the archive. Return False if another program has moved
+        it there. Return True also if no such file is known, because then no program can move it."""
         ...
 
     def path_of(self, file_id: str) -> str | None:
-        """Return where the file with an id stands now; None where it stands nowhere."""
+        """Return the present path of the file with an id; None if there is no such file."""
         ...
 
 
 class Folder(Protocol):
-    """A folder of one layout. For several tasks and processes at once."""
+    """A folder of one layout. Safe for several tasks and processes at once."""
 
     @property
     def layout(self) -> Layout: ...
 
     @property
     def position(self) -> int:
-        """How far in the journal the files were in line, as far as this process knows; under 0 where it has not asked
-        for news yet. Others may have brought them further."""
+        """The journal position up to which the files were synchronised, as far as this process knows; negative before
+        its first `has_news`. Other processes may have synchronised them further."""
         ...
 
     def has_news(self) -> bool:
-        """Tell, at the cost of a few calls of stat, whether a look might find something. It never misses what was
-        there a moment before; it may say yes for nothing."""
+        """Tell whether a look might find changes, at the cost of a few calls of stat. There may be false positives, but
+        no change is missed that was there a moment before."""
         ...
 
     def visit(self, limit_s: float) -> AbstractAsyncContextManager[Visit]:
-        """Return a visit, which begins when no other process is there. StoreBusy after so many seconds."""
+        """Return a visit, which begins when no other process visits. Raise StoreBusy after `limit_s` seconds."""
         ...
 
     async def setbacks(self) -> Sequence[Setback]:
-        """Return what was set aside and is still there, for a person to see to."""
+        """Return the files that were set aside and still exist, for a person to repair."""
         ...
 
     def changes(self) -> AbstractAsyncContextManager[AsyncIterator[None]]:
-        """Return what yields whenever something in the folder may have changed, and now and then without a reason."""
+        """Return an iterator that yields when the folder may have changed, and now and then without a reason."""
         ...
 
     async def close(self) -> None: ...

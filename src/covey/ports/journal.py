@@ -1,4 +1,4 @@
-"""The journal: an append-only record of everything that happened, in the transaction that made it happen."""
+"""The journal: an append-only log of all changes, each written in the transaction that makes it."""
 
 from collections.abc import Sequence
 from typing import NamedTuple, Protocol
@@ -9,17 +9,17 @@ from covey.core.names import AgentName, Scope
 
 
 class EventFilter(NamedTuple):
-    """Which events to read; what is None does not matter."""
+    """A filter for events. Fields that are None match everything."""
 
     message_id: MessageId | None = None
     agent: AgentName | None = None
-    """Acted, or is concerned."""
+    """The agent that acted, or that the event concerns."""
     scope: Scope | None = None
     action: Action | None = None
 
 
 class Journal(Protocol):
-    """Events by position. Nothing is ever changed; only pruning removes any, and leaves a tombstone."""
+    """Events by position. Events never change. Only pruning removes events, and it leaves a tombstone."""
 
     async def append(self, event: Event, details: str | None = None) -> None:
         """Add the event; the store gives it the next position. Positions follow the order of the commits, so that a
@@ -32,9 +32,9 @@ class Journal(Protocol):
         ...
 
     async def read(self, after: int, limit: int, wanted: EventFilter | None = None) -> Sequence[Event]:
-        """Return the first `limit` events after that position that fit, by position."""
+        """Return the first `limit` matching events after that position, by position."""
         ...
 
     async def last(self) -> int:
-        """Return the position of the newest event, 0 where there is none."""
+        """Return the position of the newest event; 0 if there is none."""
         ...

@@ -1,20 +1,20 @@
-"""Running programs: each with everything that it starts, within limits, and with an end that is told once and kept.
+"""The launcher of programs: it runs each with its descendants, within limits, and records how it ended.
 
     launcher = composition.launcher()
     running = await launcher.start(Program(argv=("make", "test"), cwd=cwd, env=env, folder=folder, run=run_id))
     async for line in running.lines():
         ...                               # progress, as it comes
     ended = await running.wait()          # ended.is_success, ended.exit_code, ended.stdout.text
-    await launcher.close()                # whatever still runs is killed
+    await launcher.close()                # kills all programs that still run
 
 After a restart, for each run of a process that is gone:
 
     await launcher.sweep(run_id, folder)  # nothing of the run is left from here on
-    ended = launcher.recall(folder)       # how it ended; None where nothing is recorded: it never ran, or nobody saw
+    ended = launcher.recall(folder)       # its end; None if nothing is recorded: it never ran, or its end was not seen
 
-The folder is the run's own, made where it is missing, and belongs to one run only. Starting in a folder where a program
-runs or has run is refused, so that a run that is repeated by mistake does not happen twice. It may be removed when the
-run has ended.
+The folder belongs to one run only, and is created if it is missing. Starting in a folder in which a program runs or has
+run is refused, so that a run that is repeated by mistake does not happen twice. The folder may be removed when the run
+has ended.
 """
 
 from collections.abc import AsyncIterator, Mapping
@@ -23,68 +23,69 @@ from enum import StrEnum
 from typing import Final, Literal, NamedTuple, Protocol
 
 RUN_VARIABLE: Final = "COVEY_RUN"
-"""Has the run's id in the environment of the program and of what it starts."""
+"""The environment variable with the run's id, for the program and its descendants."""
 
 OUTPUT_LIMIT: Final = 1024 * 1024
-"""How many bytes are kept of each of stdout and stderr, unless the program says otherwise."""
+"""The default number of bytes that are kept of each of stdout and stderr."""
 
 LINE_LIMIT: Final = 8192
-"""How many bytes of output are one line at most; a longer one comes as several."""
+"""The largest number of bytes in a line of output; a longer one is split."""
 
 GRACE_S: Final = 5.0
-"""How long a program that is told to terminate has before it is killed, unless the program says otherwise."""
+"""The default time in seconds between the signals to terminate and to kill a program."""
 
 Stream = Literal["stdout", "stderr"]
 
 
 class Program(NamedTuple):
-    """What to run, and within which limits."""
+    """A program to run, with its limits."""
 
     argv: tuple[str, ...]
     """The command and its arguments. A command without a slash is looked for in the PATH of `env`, one with a slash
     from `cwd`. No shell is involved."""
     cwd: str
-    """The folder it starts in."""
+    """The working directory."""
     env: Mapping[str, str]
-    """Its whole environment: nothing of ours is added but COVEY_RUN."""
+    """The whole environment: only COVEY_RUN is added."""
     folder: str
-    """The run's own folder: what it printed and how it ended are kept there."""
+    """The run's own folder, in which its output and its end are recorded."""
     run: str
     """An opaque id of the run, never used twice. It marks the processes of the run."""
     stdin: bytes | None = None
-    """What it can read on its standard input; None: nothing."""
+    """The content of the standard input; None for an empty one."""
     output_limit: int = OUTPUT_LIMIT
-    """How many bytes are kept of each of stdout and stderr, half of them from the beginning and half from the end. The
-    rest is counted and dropped; a program is never held up because it prints too much."""
+    """The number of bytes that are kept of each of stdout and stderr, half of them from the beginning and half from the
+    end. The rest is counted and dropped; a program that prints too much is never blocked."""
     time_limit: float | None = None
-    """After how many seconds it is told to terminate."""
+    """The time in seconds after which the program is told to terminate."""
     grace: float = GRACE_S
-    """How many seconds it then has, and has when it is stopped, before it is killed."""
+    """The time in seconds after that, or after a stop, until the program is killed."""
 
 
 class Line(NamedTuple):
-    """A line that a program printed, without its end. Bytes that are not UTF-8 are replaced."""
+    """A line of a program's output, without its newline. Bytes that are not UTF-8 are replaced."""
 
     stream: Stream
     text: str
 
 
 class Kept(NamedTuple):
-    """What is kept of an output. Where all of it is, `head` and `tail` together are the whole."""
+    """The kept part of an output. If nothing was dropped, `head` and `tail` together are the whole."""
 
     head: bytes
     tail: bytes
     total: int
-    """How many bytes there were."""
+    """The number of bytes that the program printed."""
 
     @property
     def left_out(self) -> int:
-        """How many bytes between head and tail were dropped."""
+        """The number of bytes between head and tail that were dropped."""
         return max(0, self.total - len(self.head) - len(self.tail))
 
     @property
     def text(self) -> str:
-        """The output for people and models. Bytes that are not UTF-8 are replaced, and a line says what is left out."""
+        """The output for people and models. Bytes that are not UTF-8 are replaced, and a line notes the dropped
+        bytes."""
         if not self.left_out:
             return (self.head + self.tail).decode("utf-8", "replace")
         head, tail = self.head.decode("utf-8", "replace"), self.tail.decode("utf-8", "replace")
@@ -92,30 +93,30 @@ class Kept(NamedTuple):
 
 
 class Ending(StrEnum):
-    """Why a run is over."""
+    """The reason of the end of a run."""
 
     EXITED = "exited"
-    """The program ended by itself, or by a signal that did not come from here."""
+    """The program ended by itself, or by a signal from elsewhere."""
     STOPPED = "stopped"
-    """It was stopped. It may still have ended in order: look at the exit code."""
+    """The program was stopped. It may still have ended in order: see the exit code."""
     TIMED_OUT = "timed-out"
-    """It took longer than its time limit."""
+    """The program exceeded its time limit."""
     ABANDONED = "abandoned"
-    """Who had started it died or closed its launcher, or the run was swept; so it was killed."""
+    """The program was killed, because the process that started it died or closed its launcher, or the run was swept."""
     LOST = "lost"
-    """What watched over it was killed, and it was killed with it: how far it had come is not known."""
+    """The supervisor of the program was killed, and the program with it. How far it had come is not known."""
 
 
 class Ended(NamedTuple):
-    """How a run ended. All processes of the run are gone."""
+    """The end of a run. All processes of the run are gone."""
 
     ending: Ending
     exit_code: int | None
-    """The code it exited with; None where a signal ended it, or where it is not known."""
+    """The exit code; None if a signal ended the program, or if the code is not known."""
     signal: int | None
-    """The signal that ended it."""
+    """The signal that ended the program, or None."""
     why: str
-    """What `stop` was told; empty where nobody stopped it."""
+    """The argument of `stop`; empty if the program was not stopped."""
     stdout: Kept
     stderr: Kept
     started_at: datetime
@@ -125,12 +126,12 @@ class Ended(NamedTuple):
 
     @property
     def is_success(self) -> bool:
-        """Whether it ended by itself with the exit code 0."""
+        """True if the program ended by itself with the exit code 0."""
         return self.ending is Ending.EXITED and self.exit_code == 0
 
 
 class Running(Protocol):
-    """A program that was started. It runs on whether or not anybody reads its lines or waits for it."""
+    """A program that was started. It runs on even if its lines are not read and its end is not awaited."""
 
     @property
     def pid(self) -> int:
@@ -138,54 +139,55 @@ class Running(Protocol):
         ...
 
     def lines(self) -> AsyncIterator[Line]:
-        """Go through the lines of stdout and stderr as they come, until the run has ended. For showing progress: who
-        reads slowly misses the oldest of what waits, and a flood leaves gaps. `wait` has what is kept of the whole.
-        There is one reader; a line is read once."""
+        """Yield the lines of stdout and stderr as they come, until the run has ended. This is for showing progress: a
+        slow reader misses the oldest waiting lines, and a flood of output leaves gaps. The result of `wait` has the
+        kept output. There is one reader; each line is read once."""
         ...
 
     async def stop(self, why: str = "") -> "Ended":
-        """Tell the program and everything that it started to terminate, kill after the grace what is still there, and
-        return how it ended. Several stops are one; a run that has ended stays as it ended. Bounded by the grace and
-        some seconds. Being cancelled does not take the stop back."""
+        """Tell the program and its descendants to terminate, kill those that are left after the grace, and return the
+        end of the run. Further stops have no effect, and the end of a run that has ended does not change. The call
+        takes at most the grace and some seconds. Cancelling it does not undo the stop."""
         ...
 
     async def wait(self) -> Ended:
-        """Return how the run ended, once it has: the program is gone, what it started is gone, and the outcome is
-        recorded in the folder. Any number may wait, also afterwards; being cancelled leaves the program running."""
+        """Wait for the end of the run and return it: the program and its descendants are gone, and the outcome is
+        recorded in the folder. Several tasks may wait, also afterwards. Cancelling a wait leaves the program
+        running."""
         ...
 
 
 class Launcher(Protocol):
-    """Starts programs and ends them with all that they start, whatever dies first.
+    """A launcher that starts programs, and ends them with all their descendants.
 
-    A program runs in a session of its own: signals of our terminal don't reach it. When it ends, what it has started
-    and left running is killed. When the process that started it dies, by SIGKILL too, the program and all its
+    A program runs in a session of its own: signals of the launcher's terminal don't reach it. When the program ends,
+    its remaining descendants are killed. When the process that started it dies, by SIGKILL too, the program and all its
     descendants are killed at once. No process, zombie, descriptor or thread is left behind.
 
-    On Linux that holds for every descendant, daemons too. Elsewhere it holds for the program's process group: one that
-    leaves its group escapes.
+    On Linux this holds for every descendant, daemons too. Elsewhere it holds for the program's process group: a process
+    that leaves the group escapes.
 
-    Bound to the event loop that it is first used on. Any method but `recall` may raise LauncherUnavailable.
+    A launcher is bound to the event loop of its first use. Any method but `recall` may raise LauncherUnavailable.
     """
 
     async def start(self, program: Program) -> Running:
-        """Start a program; it runs when this returns. ProgramNotFound where there is no such command,
-        ProgramNotExecutable where it can't be run, Invalid where a value is wrong (no such `cwd`, a folder that was
-        used before, a zero byte in an argument): then nothing has run, and the folder is as it was. Being cancelled
-        leaves nothing running."""
+        """Start a program; it runs when this returns. Raise ProgramNotFound if there is no such command,
+        ProgramNotExecutable if it can't be run, and Invalid if a value is wrong (no such `cwd`, a folder that was used
+        before, a zero byte in an argument). After an error nothing has run, and the folder is unchanged. Cancelling the
+        call leaves nothing running."""
         ...
 
     def recall(self, folder: str) -> Ended | None:
-        """Return how the run that has this folder ended, whoever started it; None where that is not recorded there, as
-        while it runs. Recorded means that it outlasts a crash of the machine."""
+        """Return the recorded end of the run with this folder, whichever process started it; None if no end is
+        recorded, for example while it runs. A recorded end survives a crash of the machine."""
         ...
 
     async def sweep(self, run: str, folder: str) -> int:
-        """Kill what is left of a run, whoever started it, and return how many processes that were, as far as they can
-        be seen; when this returns none is left, and nothing can be started in the folder any more. For the runs of a
-        process that has died: it waits for those that are just being cleaned up."""
+        """Kill the remaining processes of a run, whichever process started it, and return their number, as far as they
+        are visible. When this returns, none is left, and nothing can be started in the folder any more. Call this for
+        the runs of a process that has died: it waits for a cleanup that is under way."""
         ...
 
     async def close(self) -> None:
-        """Kill what still runs (`wait` then returns ABANDONED) and let go of everything."""
+        """Kill all running programs (`wait` then returns ABANDONED), and release all resources."""
         ...

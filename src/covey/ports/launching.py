@@ -1,12 +1,12 @@
-"""Launching children: their folders, their programs, and who watches over them. A process with an event loop has it.
+"""The launching of children: their folders, programs and supervision. Only a process with an event loop provides it.
 
     child = Child(run, secret, "Review the parser.", command=("claude", "-p", "{prompt}"), cwd="/src")
     await launching.furnish(child)  # its folder, with its attachments
     await launching.launch(Errand(child, request, prompt))  # its program runs
-    await launching.watch(child)  # until the run has ended, which it writes down and clears up after
+    await launching.watch(child)  # until the run has ended; records the end and cleans up
 
-It differs from `Launcher`, which runs any program: this knows of runs, prompts and results. Services ask for it; what
-has none (a short command, say) can look at runs and ask for their end, and not spawn.
+`Launcher` runs any program; this port knows runs, prompts and results. Services require it for a spawn. A program
+without it, such as a short command, can read runs and request their stop, but can't spawn.
 """
 
 from collections.abc import Awaitable, Callable, Coroutine
@@ -21,32 +21,32 @@ from covey.ports.plugins import Plugins
 
 
 class Product(NamedTuple):
-    """What came of a child, or of one of its answers: how it ended, and what was made until then."""
+    """The result of a child or of one of its answers: the final state, and the output up to then."""
 
     state: RunState
-    """An end: completed, failed, timed out, stopped or lost."""
+    """A final state: completed, failed, timed out, stopped or lost."""
     text: str = ""
     data: Json = None
     files: tuple[FilePart, ...] = ()
     reason: str = ""
-    """Why it is no success, in a sentence."""
+    """The reason of a failure, in a sentence."""
 
 
 class Errand(NamedTuple):
-    """What a child is to do now: its task, or, in session mode, what came later."""
+    """A piece of work for a child: its task, or, in session mode, a later message."""
 
     child: "Child"
     message: Message
     prompt: str
-    """All that it is told."""
+    """The whole prompt."""
     number: int = 1
-    """Which of its errands it is."""
+    """The number of the errand among those of its child."""
     offer: OfferId | None = None
-    """What shows it to the child, where it came later."""
+    """The offer that shows a later message to the child; None for the task."""
 
 
 class Group(Protocol):
-    """What runs a callable beside others: an asyncio.TaskGroup."""
+    """A task group that runs a callable, such as an asyncio.TaskGroup."""
 
     def create_task(self, coro: Coroutine[Any, Any, None], /) -> object: ...
 
@@ -55,64 +55,64 @@ class PythonChild(NamedTuple):
     """A child that is an async callable of this process."""
 
     call: Callable[[Errand, Callable[[str], None]], Awaitable[Product]]
-    """Does an errand. What it reports with its second argument counts as produced, also where it does not come to an
-    end. It may be cancelled."""
+    """The callable that does an errand. Text that it passes to its second argument counts as output, even if the
+    callable does not finish. It may be cancelled."""
     group: Group | None = None
-    """Where it runs; None: with whatever else the launching watches over."""
+    """The task group in which the callable runs; None for the one of the supervisor."""
 
 
 class Child(NamedTuple):
-    """All that it takes to start a child."""
+    """Everything that is needed to start a child."""
 
     run: Run
     secret: str
-    """What proves the child's session. It stands nowhere but in the program's environment."""
+    """The secret of the child's session. Only the program's environment contains it."""
     task: str
-    """What it is to do, in its parent's words."""
+    """The task, in the parent's words."""
     files: tuple[FilePart, ...] = ()
-    """Snapshots of its attachments."""
+    """Snapshots of the attachments."""
     command: tuple[str, ...] = ()
     """The words of the command, with placeholders."""
     python: PythonChild | None = None
     cwd: str | None = None
-    """Where its program starts; None: in its own folder."""
+    """The working directory of the program; None for the child's own folder."""
 
 
 class Launching(Protocol):
-    """Children of this process. When it dies, by SIGKILL too, their programs die with it.
+    """Children of this process. When the process dies, by SIGKILL too, their programs die with it.
 
     Any method but `place` may raise LauncherUnavailable.
     """
 
     @property
     def plugins(self) -> Plugins:
-        """Who is told of its children."""
+        """The plugins that are notified of children."""
         ...
 
     def place(self, run_id: RunId) -> str:
-        """Return where the folder of a run is to be. Nothing is made there yet."""
+        """Return the path for the folder of a run. Nothing is created yet."""
         ...
 
     async def furnish(self, child: Child) -> None:
-        """Make the child's folder, with its attachments. Invalid where it can't be made, or where the child could not
-        start in its directory."""
+        """Create the child's folder with its attachments. Raise Invalid if it can't be created, or if the child could
+        not start in its working directory."""
         ...
 
     async def launch(self, errand: Errand) -> None:
-        """Start the child's program with its first prompt. ProgramNotFound, ProgramNotExecutable or Invalid where it
+        """Start the child's program with its first prompt. Raise ProgramNotFound, ProgramNotExecutable or Invalid if it
         can't be started: then nothing runs."""
         ...
 
     async def abort(self, run: Run, why: str) -> None:
-        """Stop the program of a child that nobody watches over yet. Nothing of it runs when this returns."""
+        """Stop the program of a child that is not watched yet. No process of the child runs when this returns."""
         ...
 
     async def clear(self, run: Run) -> bool:
-        """Kill what is left of a run that is over, whoever started it, and remove its folder. Tell whether it is gone:
-        what is on another machine is not ours to remove. Clearing twice is harmless."""
+        """Kill the remaining processes of a run that has ended, whichever process started it, and remove its folder.
+        Tell whether the folder is gone: a folder on another machine is not removed. Clearing twice is harmless."""
         ...
 
     async def watch(self, child: Child) -> None:
-        """Watch over a child that was launched, until its run has ended: hand in its result, give it what comes later
-        where it is a session, stop it when somebody wants it to, clear up after it. This returns at once."""
+        """Supervise a launched child until its run has ended: send its result, pass on later messages in session mode,
+        carry out a requested stop, and clean up. This returns at once."""
         ...

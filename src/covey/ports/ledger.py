@@ -1,4 +1,4 @@
-"""Messages, deliveries, inboxes, offers and tickets as records in a transaction."""
+"""Messages, deliveries, inboxes, offers and tickets: collections of records in a transaction."""
 
 from collections.abc import Collection, Sequence
 from datetime import datetime
@@ -13,18 +13,18 @@ from covey.core.ticket import Ticket
 
 
 class MessageFilter(NamedTuple):
-    """Which messages to list; what is None does not matter."""
+    """A filter for messages. Fields that are None match everything."""
 
     scope: Scope | None = None
     subject: Subject | None = None
     kind: Kind | None = None
     sender: AgentName | None = None
     since: datetime | None = None
-    """Created after this time."""
+    """Match messages that were created after this time."""
 
 
 class Messages(Protocol):
-    """Accepted messages. They never change; they are only marked as swept."""
+    """Accepted messages. They never change, except that they can be marked as swept."""
 
     async def add(self, message: Message, document: str, *, is_swept: bool = False) -> None:
         """File the message; `document` is its wire form. The id must be new: `get` it first. One that comes
@@ -44,20 +44,20 @@ class Messages(Protocol):
         ...
 
     async def find(self, wanted: MessageFilter, limit: int) -> Sequence[Message]:
-        """Return the `limit` messages accepted last that fit, in the order of acceptance, swept ones included."""
+        """Return the last `limit` matching messages, in the order of acceptance, swept ones included."""
         ...
 
     async def latest_of(self, pair: str) -> Message | None:
-        """Return the message accepted last whose marks name the pair; None where there is none. The cost does not grow
-        with other messages."""
+        """Return the last accepted message whose marks name the pair, or None. The cost does not grow with other
+        messages."""
         ...
 
     async def is_swept(self, message_id: MessageId) -> bool:
-        """Tell whether the message is there and marked as swept."""
+        """Tell whether the message exists and is marked as swept."""
         ...
 
     async def sweep(self, scope: Scope) -> int:
-        """Mark all messages of the scope as swept; return how many were not marked before."""
+        """Mark all messages of the scope as swept; return the number of those that were not marked before."""
         ...
 
 
@@ -69,11 +69,12 @@ class Deliveries(Protocol):
         ...
 
     async def place(self, delivery: Delivery) -> Delivery:
-        """Add it, or move it to the inbox it names now; return it with a `seq` greater than any given before."""
+        """Add the delivery, or move it to the inbox that it names now. Return it with a `seq` that is greater than any
+        before."""
         ...
 
     async def put(self, delivery: Delivery) -> None:
-        """Replace what is known of a delivery that was placed before, its inbox and seq unchanged."""
+        """Replace a delivery that was placed before. Its inbox and seq must be unchanged."""
         ...
 
     async def of_message(self, message_id: MessageId) -> Sequence[Delivery]:
@@ -86,17 +87,17 @@ class Deliveries(Protocol):
 
     async def handled(self, agent: AgentName, number: int) -> Sequence[Delivery]:
         """Return the handled copies of the message that has this number for the agent, in the order of their ids'
-        numbers. The cost does not grow with other ones."""
+        numbers. The cost does not grow with other deliveries."""
         ...
 
     async def lapsed(self, now: datetime, limit: int) -> Sequence[Delivery]:
-        """Return the first `limit` deliveries that are offered with a lease that ended by `now`, or queued and
-        expired by `now`: by the time of that, then by seq. The cost does not grow with those that are not."""
+        """Return the first `limit` deliveries that are offered with a lease that ended by `now`, or queued and expired
+        by `now`: by the time of that end or expiry, then by seq. The cost does not grow with other deliveries."""
         ...
 
 
 class Inboxes(Protocol):
-    """Deliveries by inbox. The cost of each follows what waits there, not what is stored."""
+    """Deliveries by inbox. The cost of each method grows with the waiting deliveries, not with the stored ones."""
 
     async def waiting(
         self, inbox: InboxId, states: Collection[DeliveryState], after: int = 0, limit: int = 1000
@@ -106,7 +107,7 @@ class Inboxes(Protocol):
         ...
 
     async def queued(self, inbox: InboxId) -> int:
-        """Return how many deliveries are queued in the inbox, at a cost that does not grow with them."""
+        """Return the number of deliveries that are queued in the inbox, in constant time."""
         ...
 
     async def oldest(self, inbox: InboxId, kinds: Collection[Kind]) -> Delivery | None:
@@ -118,7 +119,7 @@ class Inboxes(Protocol):
         ...
 
     async def occupied(self) -> Sequence[InboxId]:
-        """Return every inbox in which something waits, by id. The cost follows the number of these inboxes."""
+        """Return every inbox with waiting deliveries, by id. The cost grows with the number of these inboxes."""
         ...
 
 
@@ -130,7 +131,7 @@ class Offers(Protocol):
         ...
 
     async def put(self, offer: Offer) -> None:
-        """Add the offer, or replace what is known of it."""
+        """Add or replace the offer."""
         ...
 
     async def live_of(self, session_id: SessionId) -> Sequence[Offer]:
@@ -139,14 +140,15 @@ class Offers(Protocol):
 
 
 class Tickets(Protocol):
-    """Debts. `owed…` are the tickets that are not closed, oldest first; their cost does not grow with closed ones."""
+    """Tickets by id. `owed…` return tickets that are not closed, oldest first, at a cost that does not grow with closed
+    ones."""
 
     async def get(self, ticket_id: TicketId) -> Ticket | None:
         """Return the ticket, closed or not, or None."""
         ...
 
     async def put(self, ticket: Ticket) -> None:
-        """Add the ticket, or replace what is known of it."""
+        """Add or replace the ticket."""
         ...
 
     async def of_message(self, message_id: MessageId) -> Sequence[Ticket]:
@@ -154,21 +156,21 @@ class Tickets(Protocol):
         ...
 
     async def owed_in(self, scope: Scope) -> Sequence[Ticket]:
-        """Return what is owed in the scope."""
+        """Return the unclosed tickets of the scope."""
         ...
 
     async def owed_by(self, agent: AgentName) -> Sequence[Ticket]:
-        """Return what the agent owes."""
+        """Return the unclosed tickets whose debtor is the agent."""
         ...
 
     async def owed_to(self, agent: AgentName) -> Sequence[Ticket]:
-        """Return what the agent is owed."""
+        """Return the unclosed tickets whose asker is the agent."""
         ...
 
     async def awaiting(self, ticket_id: TicketId) -> Sequence[Ticket]:
-        """Return the tickets that are not closed and whose `awaits` is this one."""
+        """Return the unclosed tickets whose `awaits` is this one."""
         ...
 
     async def debtors(self) -> Sequence[AgentName]:
-        """Return everyone who owes something, known or not, by name. The cost follows the number of them."""
+        """Return the debtors of all unclosed tickets, registered or not, by name. The cost grows with their number."""
         ...

@@ -1,8 +1,8 @@
-"""The log: one order of records that all machines of a space agree on, for stores that are replicas of it.
+"""The log: a totally ordered sequence of records that all machines of a space agree on, for stores that replicate it.
 
-A replica holds what the records up to its position have led to. It adds a record only behind the last one that it
-knows, so that whoever was first wins and everybody else looks again. Records are bytes to the log; what they mean is
-the replica's business.
+A replica holds the state that follows from the records up to its position. It appends a record only after the last one
+that it knows (optimistic concurrency): the first writer wins, and the others read and try again. To the log, records
+are opaque bytes.
 """
 
 from collections.abc import Callable, Sequence
@@ -12,116 +12,117 @@ from covey.ports.store import Survives
 
 
 class Entry(NamedTuple):
-    """A record where it stands in the log."""
+    """A record with its position in the log."""
 
     position: int
     """Counted from 1, without gaps."""
     record: bytes
     author: str | None = None
-    """Whose credentials it was added with, as the log itself vouches for; None where the log does not tell people
-    apart."""
+    """The principal whose credentials added the record, as the log has verified; None if the log does not distinguish
+    principals."""
 
 
 class LogState(NamedTuple):
-    """How a log stands at one moment."""
+    """The state of a log at one moment."""
 
     identity: str
-    """Another one when the log was deleted and made again."""
+    """The identity of the log, which changes if the log is deleted and created again."""
     first: int
-    """The position of the oldest record that is kept."""
+    """The position of the oldest retained record."""
     last: int
-    """The position of the newest; 0 in a new log."""
+    """The position of the newest record; 0 in a new log."""
 
 
 class Snapshot(NamedTuple):
-    """What all records up to a position have led to, kept beside the log."""
+    """The state that follows from all records up to a position, stored beside the log."""
 
     position: int
     name: str
 
 
 Hear = Callable[[Entry | None], None]
-"""Gets each entry as it is added, in their order; None where some may have been missed. Called on a thread of the
-log's, never blocks for long, never raises."""
+"""A callback for each entry as it is added, in their order; it gets None if entries may have been missed. The log calls
+it on a thread of its own. It must not block for long, and must not raise."""
 
 
 Tell = Callable[[int | BaseException | None], None]
-"""Gets what `append` would have returned, or raised. Called once, on any thread; never blocks, never raises."""
+"""A callback for the result or the exception of `append`. It is called once, on any thread. It must not block or
+raise."""
 
 
 class Log(Protocol):
     """Records in the order in which they were added.
 
-    Every adapter passes `covey.testing.contracts.LogContract`. All methods block, so that an event loop's thread must
-    not call them; any other thread may, several at once. Any of them may raise a subclass of `Unavailable`, at the
-    latest after the log's own limit.
+    Every adapter passes `covey.testing.contracts.LogContract`. All methods but `offer` block, so an event loop's thread
+    must not call them. They are safe for several other threads at once. Any of them may raise a subclass of
+    `Unavailable`, at the latest after the log's own timeout.
     """
 
     @property
     def name(self) -> str:
-        """Where it is, for people; without secrets."""
+        """The location of the log, for people; without secrets."""
         ...
 
     @property
     def author(self) -> str | None:
-        """Whose credentials this program adds records with, where the log vouches for them."""
+        """The principal of this program's credentials, if the log verifies principals; otherwise None."""
         ...
 
     def survives(self) -> Survives:
-        """What an added record survives."""
+        """Return the durability of an added record."""
         ...
 
     def state(self, at_least: int = 0) -> LogState | None:
-        """Return how the log stands now: it has at least all that was added before the call. None where there is no
-        such log. One that seems to have less than `at_least` is asked again until the limit: whoever answered may have
-        been cut off from those who know better."""
+        """Return the present state of the log, with at least everything that was added before the call; None if there
+        is no such log. If the answer has less than `at_least`, ask again until the timeout: the server that answered
+        may be partitioned from the others."""
         ...
 
     def make(self) -> None:
-        """Make the log, unless there is one."""
+        """Create the log, unless it exists."""
         ...
 
     def append(self, record: bytes, expected: int, record_id: str) -> int | None:
-        """Add a record behind the one at `expected`, and return its position once it is as safe as the log can make
-        it; None where that was not the last one, and nothing was added.
+        """Append a record after the one at `expected`, and return its position once the record is durable. Return None,
+        and append nothing, if `expected` was not the last position.
 
-        Where no answer comes it asks again until it knows, because a record with the same id is never added twice. If
-        it does not learn in time whether the record was added it raises, and says so.
+        If no answer comes, the call is repeated until the result is known: a record with the same id is never added
+        twice. If the result is not known before the timeout, raise an error that says so.
         """
         ...
 
     def offer(self, record: bytes, expected: int, record_id: str, tell: Tell) -> None:
-        """Do the same without waiting for it; an event loop's thread may call this, once the log has been used. What
-        comes of it is told."""
+        """Like `append`, but return at once and pass the result to `tell`. An event loop's thread may call this, once
+        the log has been used."""
         ...
 
     def after(self, position: int, limit: int) -> Sequence[Entry] | None:
-        """Return the entries that follow a position, in their order, up to `limit` of them; not always all that there
-        are, but at least one while there are any. None where the next one is no longer kept."""
+        """Return entries after a position, in their order: at most `limit`, and at least one if there are any. Return
+        None if the next entry is no longer retained."""
         ...
 
     def listen(self, hear: Hear) -> Callable[[], None]:
-        """Tell of entries as others add them, from now on, until what is returned is called; what was added by way of
-        this object may be left out. Never for certain: a replica looks by itself as well."""
+        """Pass entries of other writers to `hear` from now on, until the returned function is called. Entries that were
+        added through this object may be left out. Entries may be missed, so a replica also polls."""
         ...
 
     def close(self) -> None:
-        """Let go. Closing again does nothing."""
+        """Release all resources. Closing again does nothing."""
         ...
 
 
 class LogSnapshots(Protocol):
-    """Snapshots of a log. The newest two are kept, and the records behind the older of them."""
+    """Snapshots of a log. The newest two are retained, and the records after the older of them."""
 
     def newest(self) -> Snapshot | None:
-        """Return the newest snapshot, if there is any."""
+        """Return the newest snapshot, or None."""
         ...
 
     def fetch(self, snapshot: Snapshot, file: str) -> None:
-        """Write what a snapshot holds to a file. What is not as it was kept is StoreCorrupt."""
+        """Write the content of a snapshot to a file. Raise StoreCorrupt if the content is damaged."""
         ...
 
     def keep(self, file: str, position: int) -> None:
-        """Keep a file as the snapshot at a position, unless there is a newer one; then let older ones go, and the
-        records that nobody needs any more."""
+        """Store a file as the snapshot at a position, unless there is a newer one. Then remove older snapshots, and the
+        records that are no longer needed."""
         ...

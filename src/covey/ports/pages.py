@@ -1,16 +1,17 @@
-"""Pages: the room that a space takes on the disk."""
+"""Pages: the disk space of a store."""
 
 from typing import Protocol
 
 
 class Pages(Protocol):
-    """What was removed leaves free pages behind. New records take them; the rest can be given back."""
+    """The pages of a store's file. Removed records leave free pages. New records reuse them; the rest can be given back
+    to the file system."""
 
     async def size(self) -> int:
-        """Return how many bytes the records take on the disk, free pages included."""
+        """Return the size of the records on the disk in bytes, free pages included."""
         ...
 
     async def give_back(self, limit: int) -> bool:
-        """Give up to `limit` free pages back to the file system, in one short turn; tell whether there are more to
-        give back."""
+        """Give up to `limit` free pages back to the file system, in one short transaction. Tell whether there are
+        more."""
         ...

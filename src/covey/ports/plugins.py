@@ -1,4 +1,4 @@
-"""Plugins: other people's code that is told of children. Whatever it does, nothing here depends on it."""
+"""Plugins: third-party code that is notified of children. Covey does not depend on its behaviour."""
 
 from enum import StrEnum
 from typing import Protocol
@@ -10,20 +10,20 @@ class Moment(StrEnum):
     SPAWNED = "spawned"
     """A child was started."""
     ENDED = "ended"
-    """It has done its task, or was stopped."""
+    """The child completed its task, or was stopped."""
     FAILED = "failed"
-    """It could not be started, failed, took too long, or is lost."""
+    """The child could not be started, failed, timed out, or is lost."""
 
 
 class Plugins(Protocol):
-    """The plugins of this process. None of them can hold up or break what tells them."""
+    """The plugins of this process. A plugin can't delay or break its caller."""
 
     @property
     def are_there(self) -> bool:
-        """Whether there is anybody to tell."""
+        """True if there is at least one plugin."""
         ...
 
     async def tell(self, moment: Moment, run: Run) -> None:
-        """Tell each of them. One that raises is logged; one that takes longer than a few seconds is left alone with it.
-        Never raises."""
+        """Notify each plugin. An exception of a plugin is logged. A plugin that takes longer than a few seconds is not
+        waited for. This never raises."""
         ...

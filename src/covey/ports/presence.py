@@ -1,4 +1,4 @@
-"""Presence: whether what holds a session is still there."""
+"""Presence: the liveness of the processes and locks that hold sessions."""
 
 from collections.abc import Sequence
 from typing import Protocol
@@ -11,15 +11,16 @@ class Liveness(Protocol):
     """Locks and processes of this machine."""
 
     def hold(self) -> Holder:
-        """Return what this process holds for as long as it lives; the same for all its sessions in one space."""
+        """Return the holder of this process, which is held as long as the process lives. It is the same for all its
+        sessions in one space."""
         ...
 
     def process(self, pid: int) -> Holder | None:
-        """Return the holder that stands for a running process, or None where there is no such process."""
+        """Return the holder for a running process, or None if there is no such process."""
         ...
 
     def ancestors(self) -> Sequence[Ancestor]:
-        """Return the processes that this one descends from, its parent first, as far as they can be seen."""
+        """Return the ancestors of this process, its parent first, as far as they are visible."""
         ...
 
     def is_held(self, holder: Holder) -> bool:
@@ -27,5 +28,5 @@ class Liveness(Protocol):
         ...
 
     def close(self) -> None:
-        """Let go: from now on the holder is not held."""
+        """Release the holder of this process: from now on it is not held."""
         ...

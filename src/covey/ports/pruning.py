@@ -1,4 +1,4 @@
-"""Pruning in a transaction: threads as a whole, and what was removed for good."""
+"""Pruning in a transaction: queries over whole threads, and the removal of messages."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -13,15 +13,15 @@ T = TypeVar("T")
 
 
 class Page(NamedTuple, Generic[T]):
-    """Some items of a longer row, and how to go on."""
+    """A page of a longer result, with a cursor."""
 
     items: Sequence[T]
     after: int | None
-    """What to ask for next; None where the row is at its end."""
+    """The cursor for the next page; None at the end."""
 
 
 class Removed(NamedTuple):
-    """How many records are gone."""
+    """The numbers of removed records."""
 
     messages: int = 0
     deliveries: int = 0
@@ -34,65 +34,64 @@ class Removed(NamedTuple):
 
 
 class Holdings(Protocol):
-    """What a space holds, in bulk. The cost follows what is looked through; a page at a time bounds it."""
+    """Bulk queries over a space, for pruning. The cost grows with the scanned records; pages bound it."""
 
     async def scopes(self, after: str, limit: int) -> Sequence[Scope]:
-        """Return the first `limit` scopes that have messages and whose names come after that one, by name."""
+        """Return the first `limit` scopes that have messages and whose names are greater than `after`, by name."""
         ...
 
     async def threads(self, scope: Scope | None, before: datetime, after: int, limit: int) -> Page[MessageId]:
-        """Look through the next `limit` messages of the scope, or without one, that were made before that time, in the
-        order of acceptance from `after` on (0 at first); return their threads, each once."""
+        """Scan the next `limit` messages with this scope, or without any for None, that were created before that time,
+        in the order of acceptance from `after` on (0 at first). Return their threads, each once."""
         ...
 
     async def state(self, thread: MessageId) -> ThreadState | None:
-        """Return what a thread has come to; None where there is no such thread."""
+        """Return the state of a thread; None if there is no such thread."""
         ...
 
     async def newest(self, thread: MessageId, limit: int) -> Sequence[MessageId]:
-        """Return the `limit` messages of the thread that were accepted last, newest first."""
+        """Return the last accepted `limit` messages of the thread, newest first."""
         ...
 
     async def unasked(self, before: datetime, limit: int) -> Sequence[Run]:
-        """Return the first `limit` runs that are done with, ended before that time and never were asked anything: there
-        is no message that began them, because their spawn failed before. In the order in which they were first put."""
+        """Return the first `limit` runs that need no more work (`Run.is_done_with`), ended before that time, and have
+        no request, because their spawn failed early. They are in the order in which they were first put."""
         ...
 
     async def files(self, after: int, limit: int) -> Page[str]:
-        """Look through the next `limit` messages with file parts, in the order of acceptance from `after` on (0 at
-        first); return the digests of the parts, each once. The cost does not grow with messages without files."""
+        """Scan the next `limit` messages with file parts, in the order of acceptance from `after` on (0 at first).
+        Return the digests of the parts, each once. The cost does not grow with messages without files."""
         ...
 
 
 class Pruned(Protocol):
-    """What was removed: its ids, for ever."""
+    """The ids of removed messages, which are kept for ever."""
 
     async def has(self, message_id: MessageId) -> bool:
-        """Tell whether there was such a message and it was removed."""
+        """Tell whether a message with this id existed and was removed."""
         ...
 
     async def count(self) -> int:
-        """Return how many messages were removed so far."""
+        """Return the number of messages that were removed so far."""
         ...
 
     async def remember(self, message_ids: Sequence[MessageId]) -> None:
-        """Keep the ids of messages that were removed in the space that this one takes everything from."""
+        """Add ids of messages that were removed in another space, when this one imports it."""
         ...
 
     async def remove(self, message_ids: Sequence[MessageId]) -> Removed:
-        """Remove messages with their deliveries and posts, their tickets, their tasks, the runs that they began and the
-        events that name them; keep their ids. A LookupError where one is not there, or something of it is open: a
-        delivery that waits, or a post of one that is pending, a ticket that is not closed, a task that is not finished,
-        a run that is not done with."""
+        """Remove messages with their deliveries, posts, tickets and tasks, the runs that they began and the events that
+        name them; keep their ids. Raise LookupError if a message does not exist, or anything of it is open: a waiting
+        delivery, a pending post, an unclosed ticket, an unfinished task, or a run that needs more work."""
         ...
 
     async def remove_runs(self, run_ids: Sequence[RunId]) -> Removed:
-        """Remove runs that never were asked anything, with the events that tell of them. A LookupError where one is not
-        there, is not done with, or has a message that began it."""
+        """Remove runs without a request, with their events. Raise LookupError if a run does not exist, needs more work,
+        or has a request."""
         ...
 
     async def remove_offers(self, after: int, limit: int) -> tuple[Removed, int | None]:
-        """Look through the next `limit` events from the position `after` on (0 at first). Remove each offer made there
-        that has ended and shows nothing that is left, and each event that names an offer that is gone. Return how many,
-        and how to go on as a page does."""
+        """Scan the next `limit` events from the position `after` on (0 at first). Remove each offer made there that has
+        ended and whose deliveries are all gone, and each event that names a removed offer. Return their numbers, and
+        the cursor for the next call (see `Page.after`)."""
         ...

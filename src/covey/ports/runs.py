@@ -1,4 +1,4 @@
-"""Runs as records in a transaction."""
+"""Runs: a collection of records in a transaction."""
 
 from collections.abc import Sequence
 from typing import NamedTuple, Protocol
@@ -9,10 +9,10 @@ from covey.core.run import Run, RunId
 
 
 class RunFilter(NamedTuple):
-    """Which runs to list; what is None does not matter."""
+    """A filter for runs. Fields that are None match everything."""
 
     agent: AgentName | None = None
-    """Whose children they are of: the child's own agent."""
+    """The child's own agent."""
     parent_agent: AgentName | None = None
     has_ended: bool | None = None
 
@@ -25,14 +25,14 @@ class RunFilter(NamedTuple):
 
 
 class Runs(Protocol):
-    """Runs by id. The cost of what is alive, untold or uncleared does not grow with those that are done with."""
+    """Runs by id. The cost of `alive`, `untold` and `uncleared` does not grow with runs that need no more work."""
 
     async def get(self, run_id: RunId) -> Run | None:
         """Return the run, ended or not, or None."""
         ...
 
     async def put(self, run: Run) -> None:
-        """Add the run, or replace what is known of it."""
+        """Add or replace the run."""
         ...
 
     async def of_session(self, session_id: SessionId) -> Run | None:
@@ -44,11 +44,11 @@ class Runs(Protocol):
         ...
 
     async def alive(self, parent_agent: AgentName) -> int:
-        """Return how many children of an agent have not ended, whichever of its sessions spawned them."""
+        """Return the number of children of an agent that have not ended, over all its sessions."""
         ...
 
     async def untold(self, limit: int) -> Sequence[Run]:
-        """Return the first `limit` runs that have ended and whose parents do not know it, in the order in which they
+        """Return the first `limit` runs that have ended and whose parents were not told, in the order in which they
         were first put."""
         ...
 
@@ -58,5 +58,5 @@ class Runs(Protocol):
         ...
 
     async def find(self, wanted: RunFilter, limit: int) -> Sequence[Run]:
-        """Return the `limit` runs put first last that fit, in the order in which they were first put."""
+        """Return the newest `limit` matching runs, in the order in which they were first put."""
         ...

@@ -1,4 +1,4 @@
-"""The store: where a space keeps its truth, and the transactions that change it."""
+"""The store: the authoritative records of a space, and the transactions that change them."""
 
 from collections.abc import Awaitable, Callable
 from enum import StrEnum
@@ -20,12 +20,12 @@ T = TypeVar("T")
 
 
 class Survives(StrEnum):
-    """What an accepted message survives on an engine."""
+    """The durability of an accepted message: the failure that it survives."""
 
     NOTHING = "nothing"
-    """It lives as long as the process."""
+    """None: a message is lost when the process ends."""
     PROCESS = "process"
-    """The death of any process; a power cut may lose the newest."""
+    """The death of any process; a power cut may lose the newest messages."""
     MACHINE = "machine"
     """A power cut too."""
     NODE = "node"
@@ -33,19 +33,19 @@ class Survives(StrEnum):
 
 
 class Capabilities(NamedTuple):
-    """In what engines differ, declared."""
+    """The declared differences between engines."""
 
     survives: Survives
     shared: bool
-    """Several processes can open the space at once."""
+    """True if several processes can open the space at once."""
     searchable: bool
-    """`Search` finds messages by their words."""
+    """True if `Search` finds messages by their words."""
 
 
 class Transaction(Protocol):
-    """All records of a space at one moment. What one transaction writes it also reads.
+    """A consistent view of all records of a space. A transaction reads its own writes.
 
-    Where records are given oldest first, those of the same time stand as they were first put.
+    Records that are returned oldest first and have the same time are in the order in which they were first put.
     """
 
     @property
@@ -60,8 +60,8 @@ class Transaction(Protocol):
 
     @property
     def visible(self) -> "Transaction":
-        """The same records, as far as whoever acts may see them: for what a caller names by its id. All of them, unless
-        the store was narrowed to the holder of an agent's token."""
+        """The same records, limited to those that the actor may see. Use it for records that a caller names by id. It
+        has all records, unless the store is limited to the holder of an agent's token."""
         ...
 
     @property
@@ -104,7 +104,7 @@ class Transaction(Protocol):
     def pruned(self) -> Pruned: ...
 
     def ring(self, topic: Topic) -> None:
-        """Ring `topic` once this transaction is durable, before `commit` returns; never, if it is not."""
+        """Ring `topic` once this transaction is durable, before `commit` returns. If the commit fails, do not ring."""
         ...
 
 
@@ -120,15 +120,15 @@ class Store(Protocol):
 
     @property
     def capabilities(self) -> Capabilities:
-        """What this engine can do."""
+        """The capabilities of this engine."""
         ...
 
     async def commit(self, operation: Operation[T], *, is_long: bool = False, is_light: bool = False) -> T:
-        """Run `operation` and make all that it wrote durable at once, or, when it raises, nothing.
+        """Run `operation` and make all its writes durable atomically. If it raises, nothing is written.
 
-        Commits are serial: each sees all that were before it. An operation may be run more than once before its result
-        counts, so it touches nothing but the transaction. It awaits nothing but the transaction's own methods.
-        One that may touch many records says `is_long`, so that an engine can keep it away from the event loop.
+        Commits are serial: each sees all earlier ones. An operation may be run more than once before its result counts,
+        so it must touch nothing but the transaction, and await nothing but the transaction's methods. Set `is_long` for
+        an operation that may touch many records, so that an engine can run it away from the event loop.
 
         One that `is_light` need not wait for the disk: it is there for everyone when this returns and outlives every
         process, but a power cut may lose it, with all that came after it and was light too. It is for changes that
@@ -138,13 +138,14 @@ class Store(Protocol):
         ...
 
     async def read(self, operation: Operation[T], *, is_long: bool = False) -> T:
-        """Run `operation` on one consistent view that holds at least all that was committed before the call. It must
-        not write. `is_long` means the same as for `commit`.
+        """Run `operation` on one consistent view that has at least everything that was committed before the call. The
+        operation must not write. `is_long` means the same as for `commit`.
 
-        Where a space lives on several machines, what another one has committed may come a moment later to a program
-        that keeps the space open, before it rings there; a commit never misses it."""
+        If a space is on several machines, a program that keeps the space open may see a commit of another machine a
+        moment later, but before its wake-up rings; a `commit` always sees it."""
         ...
 
     async def close(self) -> None:
-        """Finish what was begun and let go. Closing again does nothing; anything else afterwards is StoreClosed."""
+        """Finish pending work and release all resources. Closing again does nothing; any other call raises
+        StoreClosed."""
         ...

@@ -1,4 +1,4 @@
-"""Tasks as records in a transaction."""
+"""Tasks: a collection of records in a transaction."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -10,10 +10,10 @@ from covey.core.task import Task
 
 
 class TaskFilter(NamedTuple):
-    """Which tasks to list; what is None does not matter."""
+    """A filter for tasks. Fields that are None match everything."""
 
     agent: AgentName | None = None
-    """Who is to do it."""
+    """The agent that the task is for."""
     delegator: AgentName | None = None
     scope: Scope | None = None
     is_finished: bool | None = None
@@ -28,19 +28,19 @@ class TaskFilter(NamedTuple):
 
 
 class Tasks(Protocol):
-    """Tasks by id. The cost of what is pending, held, due or untold does not grow with those that are finished."""
+    """Tasks by id. The cost of `pending`, `held`, `due` and `untold` does not grow with finished tasks."""
 
     async def get(self, task_id: MessageId) -> Task | None:
         """Return the task, finished or not, or None."""
         ...
 
     async def put(self, task: Task) -> None:
-        """Add the task, or replace what is known of it."""
+        """Add or replace the task."""
         ...
 
     async def pending(self, agent: AgentName, limit: int) -> Sequence[Task]:
-        """Return the first `limit` tasks of an agent that are pending and that no session has, in the order in which
-        they were first put."""
+        """Return the first `limit` tasks of an agent that are pending and not claimed by a session, in the order in
+        which they were first put."""
         ...
 
     async def held(self, agent: AgentName) -> Sequence[Task]:
@@ -49,34 +49,35 @@ class Tasks(Protocol):
         ...
 
     async def places(self, agent: AgentName) -> int:
-        """Return how many these are."""
+        """Return the number of `held` tasks of an agent."""
         ...
 
     async def left(self, agent: AgentName, limit: int) -> Sequence[Task]:
-        """Return the first `limit` of them that sessions which have ended left (`abandoned_at`), in the same order."""
+        """Return the first `limit` of the `held` tasks that are abandoned (`abandoned_at`), in the same order."""
         ...
 
     async def all_held(self) -> Sequence[Task]:
-        """Return what is held by all agents, by agent."""
+        """Return the `held` tasks of all agents, by agent."""
         ...
 
     async def of_session(self, session_id: SessionId) -> Sequence[Task]:
-        """Return the tasks that a session has, in the order in which they were first put."""
+        """Return the tasks that a session has claimed, in the order in which they were first put."""
         ...
 
     async def due(self, now: datetime, limit: int) -> Sequence[Task]:
-        """Return the first `limit` tasks that are not finished and whose deadline came by `now`, by deadline."""
+        """Return the first `limit` unfinished tasks whose deadline has passed by `now`, by deadline."""
         ...
 
     async def untold(self, limit: int) -> Sequence[Task]:
-        """Return the first `limit` tasks that are abandoned and whose delegator does not know it, in the order in which
-        they were first put."""
+        """Return the first `limit` abandoned tasks whose delegator was not told, in the order in which they were first
+        put."""
         ...
 
     async def children(self, task_id: MessageId) -> Sequence[Task]:
-        """Return the tasks whose parent it is, finished or not, in the order in which they were first put."""
+        """Return the tasks that have this one as their parent, finished or not, in the order in which they were first
+        put."""
         ...
 
     async def find(self, wanted: TaskFilter, limit: int) -> Sequence[Task]:
-        """Return the `limit` tasks put first last that fit, in the order in which they were first put."""
+        """Return the newest `limit` matching tasks, in the order in which they were first put."""
         ...

@@ -1,4 +1,4 @@
-"""Causal trees as records in a transaction."""
+"""Causal trees: a collection of records in a transaction."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -9,19 +9,19 @@ from covey.core.storm import Tree
 
 
 class Trees(Protocol):
-    """What is known of causal trees, by their roots. A message that led to nothing has no tree."""
+    """Causal trees by their roots. A message that led to no other message has no tree."""
 
     async def get(self, root: MessageId) -> Tree | None:
         """Return the tree, or None."""
         ...
 
     async def put(self, tree: Tree) -> None:
-        """Add the tree, or replace what is known of it."""
+        """Add or replace the tree."""
         ...
 
     async def stopped(self) -> Sequence[Tree]:
-        """Return the trees that are stopped (`Tree.is_stopped`), the one that grew last first. The cost does not grow
-        with others."""
+        """Return the stopped trees (`Tree.is_stopped`), the one that grew last first. The cost does not grow with other
+        trees."""
         ...
 
     async def since(self, at: datetime, limit: int) -> Sequence[Tree]:
@@ -29,5 +29,5 @@ class Trees(Protocol):
         ...
 
     async def forget(self, before: datetime, limit: int) -> int:
-        """Remove up to `limit` trees that are not stopped and last grew before that time; return how many."""
+        """Remove up to `limit` trees that are not stopped and last grew before that time; return their number."""
         ...

@@ -1,4 +1,4 @@
-"""Views: a space as it was at one moment, all of it, for those who take everything along."""
+"""Views: a consistent snapshot of a whole space, for exports."""
 
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
@@ -21,26 +21,26 @@ R = TypeVar("R")
 
 
 class Placed(NamedTuple, Generic[R]):
-    """A record, and its place among those of its kind: what to ask for the next ones after."""
+    """A record with its place among those of its kind, which is the cursor for the next page."""
 
     place: int
     record: R
 
 
 class View(Protocol):
-    """Every record of a space that means something elsewhere: trees, flows and waits do not. What others write
-    meanwhile is not seen; they are not kept from writing.
+    """Every record of a space that has a meaning elsewhere: not trees, flows and waits. A view does not show later
+    writes, and does not block them.
 
-    What there may be much of is given in pages: the first `limit` records whose place is over `after`, 0 at first.
-    Records stand in the order in which they were first put, deliveries in that of their seq, events by position.
+    Large collections are returned in pages: the first `limit` records whose place is over `after`, 0 at first. Records
+    are in the order in which they were first put, deliveries in the order of their seq, events by position.
     """
 
     async def totals(self) -> Mapping[RecordKind, int]:
-        """Return how many records of each kind there are; contents of files are not among them."""
+        """Return the number of records of each kind, without contents of files."""
         ...
 
     async def position(self) -> int:
-        """Return the position of the newest event, 0 where there is none."""
+        """Return the position of the newest event; 0 if there is none."""
         ...
 
     async def agents(self) -> Sequence[NumberedAgent]:
@@ -68,8 +68,7 @@ class View(Protocol):
         ...
 
     async def pruned(self, after: str, limit: int) -> Sequence[MessageId]:
-        """Return the first `limit` ids of messages that were pruned and whose id comes after that one ("" at first), in
-        their order."""
+        """Return the first `limit` ids of pruned messages that are greater than `after` ("" at first), sorted."""
         ...
 
     async def messages(self, after: int, limit: int) -> Sequence[Placed[FiledMessage]]:
@@ -93,7 +92,7 @@ class View(Protocol):
         ...
 
     async def posts(self, after: int, limit: int) -> Sequence[Placed[Post]]:
-        """Return posts, done with or not."""
+        """Return posts, pending or not."""
         ...
 
     async def runs(self, after: int, limit: int) -> Sequence[Placed[Run]]:
@@ -102,9 +101,9 @@ class View(Protocol):
 
 
 class Views(Protocol):
-    """Where views of one space come from."""
+    """The source of views of one space."""
 
     def view(self) -> AbstractAsyncContextManager[View]:
-        """Return a view that holds at least all that was committed before it is entered, and lasts until it is left.
-        The engine keeps what it needs for as long, so nobody holds one longer than it takes."""
+        """Return a view that has at least everything that was committed before it is entered, and lasts until it is
+        left. The engine retains old data as long as a view is open, so callers must leave it soon."""
         ...

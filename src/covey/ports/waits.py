@@ -1,4 +1,4 @@
-"""Waits as records in a transaction: who does nothing until something has come."""
+"""Waits of sessions: a collection of records in a transaction."""
 
 from collections.abc import Sequence
 from typing import Protocol
@@ -8,20 +8,20 @@ from covey.core.waits import Awaited, Wait
 
 
 class Waits(Protocol):
-    """The waits of each agent, one for each thing that it waits for. Whoever reads them judges which have run out."""
+    """The waits of each agent, one for each awaited ticket or task. Callers check which of them have timed out."""
 
     async def put(self, wait: Wait) -> None:
-        """Add the wait, or replace that of the same agent for the same thing."""
+        """Add the wait, or replace the one of the same agent for the same ticket or task."""
         ...
 
     async def remove(self, asker: AgentName, what: Awaited) -> None:
-        """Forget a wait. One that is not there changes nothing."""
+        """Remove a wait, if it exists."""
         ...
 
     async def of(self, asker: AgentName) -> Sequence[Wait]:
-        """Return the waits of an agent, by what it waits for. The cost does not grow with those of others."""
+        """Return the waits of an agent, by the awaited id. The cost does not grow with the waits of other agents."""
         ...
 
     async def all(self) -> Sequence[Wait]:
-        """Return every wait, by agent, then by what it waits for."""
+        """Return every wait, by agent, then by the awaited id."""
         ...

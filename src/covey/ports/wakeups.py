@@ -1,4 +1,4 @@
-"""Wake-ups: hints that it may be worth looking. The store is the truth; every wake-up may be lost."""
+"""Wake-ups: hints to read the store again. The store is the truth; every wake-up may be lost."""
 
 from collections.abc import Collection
 from contextlib import AbstractAsyncContextManager
@@ -8,11 +8,11 @@ from covey.core.ids import Topic
 
 
 class Bell(Protocol):
-    """One waiter."""
+    """The wake-ups of one waiter."""
 
     async def wait(self, timeout: float) -> bool:
-        """Wait until a topic has rung since the bell was made or last waited on, or for `timeout` seconds; tell
-        which. A ring between two waits is kept, several are one."""
+        """Wait for a ring since the bell was made or last waited on, at most for `timeout` seconds. Return True for a
+        ring, False for the timeout. A ring between two waits is kept; several count as one."""
         ...
 
 
@@ -20,14 +20,14 @@ class Wakeups(Protocol):
     """Topics that ring, among all processes that have the space open."""
 
     def ring(self, topics: Collection[Topic]) -> None:
-        """Wake who listens to any of the topics. Never blocks, never fails, wakes nobody else on purpose. Any thread
-        may ring."""
+        """Wake the listeners to any of the topics. This never blocks and never fails, and any thread may call it. Other
+        listeners are not woken on purpose."""
         ...
 
     def listen(self, topics: Collection[Topic]) -> AbstractAsyncContextManager[Bell]:
-        """Return a bell that hears the topics from the moment it is entered until it is left."""
+        """Return a bell that hears the topics from when its context is entered until it is left."""
         ...
 
     async def close(self) -> None:
-        """Let go of everything; bells that are waiting run into their timeouts."""
+        """Release all resources. Bells that are waiting then wait until their timeouts."""
         ...

@@ -1,4 +1,4 @@
-"""The peers' wire: inboxes as subjects of a broker, for programs that know nothing else of us."""
+"""The peers' wire: inboxes as subjects of a broker, for foreign programs that know nothing else of Covey."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -8,42 +8,44 @@ from covey.core.ids import MessageId, SessionId
 
 
 class Arrival(NamedTuple):
-    """Something that was published to an inbox."""
+    """A payload that was published to an inbox."""
 
     seq: int
-    """Where it stands among all; they are numbered in their order."""
+    """The sequence number in the stream."""
     at: datetime
-    """When it arrived, by the broker's clock."""
+    """The time of arrival, by the broker's clock."""
     subject: str
     payload: bytes
     is_ours: bool = False
-    """Whether a program of this space published it."""
+    """True if a program of this space published the payload."""
 
 
 class Wire(Protocol):
-    """What is published to inboxes, kept for some minutes by the broker. Any method may raise Unavailable."""
+    """Payloads that are published to inboxes. The broker retains them for some minutes. Any method may raise
+    Unavailable."""
 
     @property
     def stream(self) -> str:
-        """Where arrivals are kept; with their numbers it says which one is meant."""
+        """The stream that retains arrivals. Together with a sequence number, it identifies an arrival."""
         ...
 
     async def may_receive(self) -> bool:
-        """Tell whether this program may take in what others say: it speaks in their names then."""
+        """Tell whether this program may accept payloads of foreign programs, which means acting in their names."""
         ...
 
     async def keep(self) -> None:
-        """See to it that what is published from now on is kept, also where nobody has asked for it yet."""
+        """Make the broker retain payloads from now on, also without a reader."""
         ...
 
     async def tell(self, session_id: SessionId, payload: bytes, message_id: MessageId) -> None:
-        """Publish something to an inbox that is not of this space. Whether anybody listens there is not known."""
+        """Publish a payload to an inbox outside of this space. It is not known whether a program listens there."""
         ...
 
     async def arrivals(self, after: int, seconds: float) -> Sequence[Arrival]:
-        """Return what arrived after a number and is still kept, oldest first; wait a while where there is nothing."""
+        """Return the retained arrivals after a sequence number, oldest first. If there are none, wait for up to
+        `seconds`."""
         ...
 
     async def arrival(self, seq: int) -> Arrival | None:
-        """Return what has a number; None where it is no longer kept."""
+        """Return the arrival with a sequence number; None if it is no longer retained."""
         ...

@@ -172,7 +172,10 @@ def test_an_agent_that_is_only_offline_can_still_answer(patient: Patient) -> Non
         ("update deliveries set state = 'handled'; delete from inboxes", "delivery of"),
         ("delete from journal where action = 'message.sent'", "one that tells of its sending"),
         ("update tickets set state = 'closed', closed_at = opened_at, close_reason = 'waive'", "ticket of"),
-        ("update journal set action = 'delivery.moved' where action = 'message.sent'", "follows from those before"),
+        (
+            "update journal set action = 'delivery.moved' where action = 'message.sent'",
+            "follows from the earlier events",
+        ),
     ],
 )
 def test_what_was_changed_behind_the_journal_is_found_and_left_to_people(
