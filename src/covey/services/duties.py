@@ -174,12 +174,12 @@ class Duties:
         parts: tuple[Part, ...] = (),
         attempt: int | None = None,
     ) -> Task:
-        """Say that it can't be done, or went wrong."""
+        """Report that the task can't be done, or that the work has failed."""
         return await self._move(task_id, actor, TaskMove.FAIL, parts, reason, attempt)
 
     async def let_go(self, task_id: MessageId, actor: Identity, attempt: int) -> Task:
-        """Leave a task that the actor's session has, and goes on without, for another session of the agent. What the
-        session does not have any more stays as it is."""
+        """Release a task of the actor's session to another session of the agent; the session itself goes on. A task
+        that the session no longer has is left unchanged."""
 
         async def operation(tx: Transaction) -> Task:
             act = Act(tx, actor, self._clock.now())
@@ -207,19 +207,20 @@ class Duties:
         async def operation(tx: Transaction) -> Task:
             act = Act(tx, actor, self._clock.now())
             task = await self._own(act, task_id, attempt)
-            # A deadline may have passed that nobody has written down yet.
+            # A deadline may have passed that is not recorded yet.
             return await shift_task(act, task_at(task, act.now), move, self._desk, parts, reason)
 
         return await self._store.commit(operation)
 
     async def _own(self, act: Act, task_id: MessageId, attempt: int | None = None) -> Task:
-        """Return a task that the actor may move: its agent's, and with its session or with none."""
+        """Return a task that the actor may move: a task of its agent that is claimed by its session or by none."""
         task = await known_task(act.tx.visible, task_id)
         check_doer(act.actor, task)
-        # Telling somebody ends its dead sessions: where that is the task's own agent, it must happen before the move.
+        # Sending a notice ends the recipient's dead sessions. If the recipient is the task's own agent, that must
+        # happen before the move.
         tells_itself = task.delegator == task.agent
         if task.claimed_by is None or task.claimed_by != act.actor.session or tells_itself:
-            await live_sessions(act, task.agent, SteadyLiveness(self._desk.liveness))  # the dead give up what they had
+            await live_sessions(act, task.agent, SteadyLiveness(self._desk.liveness))  # dead sessions give up tasks
             task = await known_task(act.tx, task_id)
         if attempt is not None and not task.is_finished and task.attempt != attempt:
             raise TaskTaken(task_id, f"attempt {task.attempt}, and this is attempt {attempt}")
@@ -235,8 +236,8 @@ class Duties:
 
 
 async def why_refused(act: Act, task: Task) -> str | None:
-    """Return why the task's agent must not do it: its sender is not allowed, the quota has no room, or its deadline has
-    passed, in this order. Where it may wait for room, QuotaFull."""
+    """Return why the task's agent must refuse it: its sender is not allowed, the quota is exhausted, or its deadline
+    has passed, in this order. Raise QuotaFull if the task may wait for the quota."""
     agent = await known_agent(act.tx, task.agent)
     if (why := await not_allowed(act.tx, agent, task)) is not None:
         return why
