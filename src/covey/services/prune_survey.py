@@ -67,18 +67,17 @@ class Survey(NamedTuple):
 
     @property
     def messages(self) -> int:
-        """The number of messages to remove, or slightly more: threads that reach into scopes that stay are counted
-        too."""
+        """An upper bound of the messages to remove: threads that reach into scopes that stay are counted too."""
         return sum(closed.messages for closed in self.closed)
 
     @property
     def tasks(self) -> int:
-        """The number of tasks to remove, counted in the same way."""
+        """An upper bound of the tasks to remove, counted in the same way."""
         return sum(closed.tasks for closed in self.closed)
 
     @property
     def runs(self) -> int:
-        """The number of children to remove, counted in the same way."""
+        """An upper bound of the children to remove, counted in the same way."""
         return sum(closed.runs for closed in self.closed)
 
 
