@@ -84,8 +84,8 @@ async def open_ticket(act: Act, ticket: Ticket) -> None:
 
 
 async def shift_ticket(act: Act, ticket: Ticket, *moves: TicketMove, answer: MessageId | None = None) -> Ticket:
-    """Move a ticket along its state table, and journal each move. Tickets that waited for this one get their debts
-    back. `answer` is the message that the move ANSWER records."""
+    """Move a ticket along its state table, and journal each move. The debts of tickets that awaited this one return to
+    their own debtors. `answer` is the message that the move ANSWER records."""
     after = ticket
     for move in moves:
         before, after = after, ticket_moved(after, move, act.now)

@@ -12,8 +12,8 @@ from covey.services.act import Act, pass_debt, shift, shift_ticket
 
 
 async def debts_of(act: Act, message: Message) -> Sequence[Ticket]:
-    """Return the open or answered tickets that `message` may settle or postpone: the sender's ticket for the request it
-    replies to. For the operator, return the tickets of every debtor."""
+    """Return the tickets that `message` may settle or postpone: the sender's ticket for the request it replies to, if
+    it is not closed. For the operator, return the tickets of every debtor."""
     if message.in_reply_to is None:
         return ()
     if message.sender.is_operator:

@@ -25,7 +25,7 @@ from covey.services.waiting import Waiting
 from covey.services.waits import Waits, give_up
 
 KNOWN_AFTER: Final = 1.0
-"""Seconds. A shorter wait is not recorded as blocking."""
+"""Seconds. A resumed wait of at most this length is not recorded as blocking."""
 
 NOT_YET: Final = "no answer yet; it will arrive in the inbox, or resume with the ticket"
 

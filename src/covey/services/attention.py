@@ -228,8 +228,8 @@ async def _leads(tx: Transaction, session: Session, waiting: Sequence[Delivery])
 
 
 async def _ranks(tx: Transaction, deliveries: Sequence[Delivery], leads: Collection[AgentName]) -> dict[str, Rank]:
-    """Return the rank of each delivery's sender. The message is read only for a reserved name, which alone could
-    deceive."""
+    """Return the rank of each delivery's sender. The message is read only if the name is reserved, because such a name
+    alone could deceive."""
     ranks: dict[str, Rank] = {}
     for delivery in deliveries:
         sender = Identity(delivery.sender)

@@ -41,7 +41,7 @@ class Audit:
 
     async def check(self, tell: Tell | None = None) -> Sequence[Disagreement]:
         """Return every contradiction within the space, over one consistent snapshot; an empty sequence if there is
-        none. `tell` is called with the progress, on the thread on which the store runs long reads."""
+        none. `tell` is called with the progress, from the thread or loop that runs the store's long reads."""
         return await self._store.read(lambda tx: _examine(tx, tell or _tell_nobody), is_long=True)
 
 

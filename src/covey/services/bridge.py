@@ -109,7 +109,7 @@ class Bridge:
         self._waiting.put(goal, arrival._replace(payload=b""))  # the broker keeps the payload
 
     def _drop(self, arrival: Arrival, error: Rejected) -> None:
-        """Log why a message is dropped. A refused sender name is a warning, because its owner can change it."""
+        """Log why a message is dropped. A refused sender name is a warning, once, because its owner can change it."""
         is_name = isinstance(error, Invalid) and error.details.get("what") == "from_agent_id"
         say = debug
         if is_name and error.message not in self._told and len(self._told) < _MOST_TOLD:

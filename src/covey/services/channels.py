@@ -71,7 +71,7 @@ class ChannelView(NamedTuple):
     next_at: datetime | None
     """The time from which the next post may be tried."""
     error: str | None
-    """The error of the last post that will be retried; if there is none, of the last failed post."""
+    """The error of the next post to be tried; if it has none, of the last failed post."""
     bindings: Sequence[Binding]
 
 

@@ -243,7 +243,7 @@ class Directory:
         await self._store.commit(operation)
 
     async def touch(self, actor: Identity) -> None:
-        """Renew the session's lease if the last sign of life is not fresh, for programs that live for one call only."""
+        """Send a heartbeat if the last sign of life is not fresh, for programs that live for one call only."""
 
         async def operation(tx: Transaction) -> bool:
             session = await own_session(tx, actor)

@@ -55,7 +55,7 @@ class Lately:
             self._shown.popitem(last=False)
 
     async def leading(self, session: SessionId | None, to: Sequence[Address]) -> MessageId | None:
-        """Return the message that a session's model is replying to, no matter which process showed it."""
+        """Return the message that made a session's model write to the addressee, no matter which process showed it."""
         known = self.led_by(session, to)
         if known is not None or session is None:
             return known

@@ -69,8 +69,8 @@ def why_dead(session: Session) -> str:
 
 
 async def end_session(act: Act, session: Session, reason: str, siblings: Sequence[Session]) -> Leftovers:
-    """End a session: its offers are returned, and its unhandled mail goes to a live main sibling, or is parked. A copy
-    that a sibling already has is settled."""
+    """End a session: its offers are returned, and its unhandled mail goes to a live main session of the agent. Tasks,
+    and all mail if there is no such session, are parked. A copy of a message that a sibling has is settled."""
     parked = passed_on = 0
     await act.tx.sessions.put(session._replace(ended_at=act.now, end_reason=reason))
     await journal(

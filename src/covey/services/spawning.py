@@ -167,9 +167,9 @@ class Spawning:
             raise
 
     async def stop(self, run_id: RunId, actor: Identity, why: str = "", timeout: float = STOP_SECONDS) -> Run:
-        """Stop a child, on whatever machine it runs: its program is told to terminate, then killed. Return the run's
-        new state; a run that has ended is unchanged. The parent's agent, the child's own agent and the operator may
-        call this."""
+        """Stop a child, no matter which process supervises it: its program is told to terminate, then killed. Return
+        the run's new state; a run that has ended is unchanged. The parent's agent, the child's own agent and the
+        operator may call this."""
         self._check_holder(actor, "stop children of")
         await self.run(run_id)
 

@@ -1,4 +1,4 @@
-"""dismiss_message: archive messages that need no answer."""
+"""dismiss_message: settle messages that need no answer."""
 
 from collections.abc import Sequence
 from typing import Final, cast
