@@ -244,7 +244,7 @@ class Mail:
         return await self._store.commit(operation)
 
     async def message(self, message_id: MessageId) -> Message:
-        """Return a message."""
+        """Return a message. Raise MessagePruned if it was pruned, MessageUnknown if it never existed."""
 
         async def operation(tx: Transaction) -> Message:
             return await known_message(tx, message_id)

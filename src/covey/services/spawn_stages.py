@@ -252,7 +252,7 @@ class Stages:
             cwd=self._cwd,
         )
 
-    # ------------------------------------------------------------------------------------- what takes them back
+    # --------------------------------------------------------------------------------------------- undoing them
 
     async def end_session(self, act: Act, run: Run) -> Run:
         """Undo stage 2: the run has failed, and its session is ended. A folder that does not exist is removed from the
@@ -296,7 +296,7 @@ class Stages:
         if self._request is not None:
             await stop_storm(act, self._request, (), error, self._tools.desk)
 
-    # ------------------------------------------------------------------------------------------- what they need
+    # --------------------------------------------------------------------------------------------- their inputs
 
     @property
     def _launcher(self) -> LauncherKind:

@@ -1,4 +1,4 @@
-"""The peers toolkit: see who is there, tell them something, and have something approved by one of them."""
+"""The peers toolkit: list the other agents, tell them something, and have something approved by one of them."""
 
 from typing import Final
 
