@@ -1,1 +1,1 @@
-"""One capability a module, joining core and ports. Nothing here knows an event loop."""
+"""Services: one capability per module, joining core and ports. None of them depends on an event loop."""

@@ -1,4 +1,4 @@
-"""The act: one transaction, who acts in it, and when. Every change of the ledger is written and journalled here."""
+"""The act: a transaction with its actor and its time. Every change to the ledger is written and journalled here."""
 
 from datetime import datetime
 from typing import NamedTuple
@@ -28,13 +28,13 @@ async def journal(
     scope: Scope | None = None,
     **details: Json,
 ) -> None:
-    """Write down what happened."""
+    """Append an event to the journal and wake its listeners."""
     await act.tx.journal.append(Event(action, act.actor, act.now, message_id, agent, scope, details))
     act.tx.ring(JOURNAL_TOPIC)
 
 
 async def shift(act: Act, delivery: Delivery, move: Move, reason: str | None = None) -> Delivery:
-    """Move a delivery along its table, and journal it."""
+    """Move a delivery along its state table, and journal the move."""
     after = moved(delivery, move, act.now, reason)
     await act.tx.deliveries.put(after)
     await journal(
@@ -52,8 +52,8 @@ async def shift(act: Act, delivery: Delivery, move: Move, reason: str | None = N
 
 
 async def place(act: Act, delivery: Delivery, inbox: InboxId) -> Delivery:
-    """Put a queued delivery into another inbox: parked with the agent, or adopted by a session. Whoever reads there has
-    seen nothing of it."""
+    """Move a queued delivery to another inbox: it is parked with the agent, or adopted by a session. The readers of
+    that inbox have seen nothing of the message yet."""
     after = await act.tx.deliveries.place(delivery._replace(inbox=inbox, updated_at=act.now, seen=None))
     await journal(
         act,
@@ -70,7 +70,7 @@ async def place(act: Act, delivery: Delivery, inbox: InboxId) -> Delivery:
 
 
 async def open_ticket(act: Act, ticket: Ticket) -> None:
-    """Write down a debt that begins after its request was accepted."""
+    """Record a debt that begins after its request was accepted."""
     await act.tx.tickets.put(ticket)
     await journal(
         act,
@@ -84,8 +84,8 @@ async def open_ticket(act: Act, ticket: Ticket) -> None:
 
 
 async def shift_ticket(act: Act, ticket: Ticket, *moves: TicketMove, answer: MessageId | None = None) -> Ticket:
-    """Move a ticket along its table, and journal each move; what waited for it waits no longer. `answer` is what the
-    move ANSWER is made with."""
+    """Move a ticket along its state table, and journal each move. The debts of tickets that awaited this one return to
+    their own debtors. `answer` is the message that the move ANSWER records."""
     after = ticket
     for move in moves:
         before, after = after, ticket_moved(after, move, act.now)
@@ -110,7 +110,8 @@ async def shift_ticket(act: Act, ticket: Ticket, *moves: TicketMove, answer: Mes
 
 
 async def pass_debt(act: Act, ticket: Ticket, question: Ticket | None) -> None:
-    """Move the debt of `ticket` to the other side, which has a question to answer first; with None, move it home."""
+    """Pass the debt of `ticket` to the debtor of `question`, which must be answered first. With None, return it to its
+    own debtor."""
     await act.tx.tickets.put(ticket._replace(awaits=question.id if question else None))
     await journal(
         act,
@@ -125,7 +126,7 @@ async def pass_debt(act: Act, ticket: Ticket, question: Ticket | None) -> None:
 
 
 async def trouble(act: Act, ticket: Ticket, why: Trouble) -> Ticket:
-    """Note on an open ticket why its answer may never come. The debt stays."""
+    """Note on an open ticket why its answer may never come. The ticket stays open."""
     if ticket.state is not TicketState.OPEN or ticket.trouble is not None:
         return ticket
     after = ticket._replace(trouble=why)

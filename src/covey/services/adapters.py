@@ -16,7 +16,7 @@ from covey.ports.wire import Wire
 
 
 class Adapters(NamedTuple):
-    """`Ports` that are all there."""
+    """`Ports` with an adapter for every port."""
 
     store: Store
     wakeups: Wakeups
@@ -31,8 +31,8 @@ class Adapters(NamedTuple):
     shared_archive: SharedArchive | None = None
 
     async def close(self) -> None:
-        """Close all of them, though one can't be closed or the caller is cancelled meanwhile."""
-        async with AsyncExitStack() as steps:  # the last one is taken first
+        """Close all adapters, even if closing one of them fails or the caller is cancelled meanwhile."""
+        async with AsyncExitStack() as steps:  # closes in reverse order
             steps.callback(self.liveness.close)
             steps.push_async_callback(self.store.close)
             steps.push_async_callback(self.search.close)

@@ -1,4 +1,4 @@
-"""Answers: what a response does to the debt it answers, and a question back to the debt it postpones."""
+"""Answers: the effect of a response on the debt it settles, and of a question back on the debt it postpones."""
 
 from collections.abc import Collection, Iterable, Sequence
 
@@ -12,8 +12,8 @@ from covey.services.act import Act, pass_debt, shift, shift_ticket
 
 
 async def debts_of(act: Act, message: Message) -> Sequence[Ticket]:
-    """Return the tickets that `message` may settle or postpone: its sender's for the request it replies to, not closed;
-    for the operator, everyone's."""
+    """Return the tickets that `message` may settle or postpone: the sender's ticket for the request it replies to, if
+    it is not closed. For the operator, return the tickets of every debtor."""
     if message.in_reply_to is None:
         return ()
     if message.sender.is_operator:
@@ -25,7 +25,7 @@ async def debts_of(act: Act, message: Message) -> Sequence[Ticket]:
 
 
 async def has_answered(tx: Transaction, message: Message) -> bool:
-    """Tell whether a response is the answer to a debt. A stranger's response is threaded, and is not."""
+    """Tell whether a response answered a ticket. A response from an agent that was not asked is only threaded."""
     if message.kind is not Kind.RESPONSE or message.in_reply_to is None:
         return False
     return any(ticket.answer == message.id for ticket in await tx.tickets.of_message(message.in_reply_to))
@@ -41,8 +41,8 @@ def pays(message: Message, debts: Iterable[Ticket], recipients: Collection[Agent
 async def is_due(
     act: Act, message: Message, recipient: AgentName, debts: Sequence[Ticket], answered: Message | None
 ) -> bool:
-    """Tell whether `recipient` waits for this message: an answer to its open question, or an update of its own request
-    or task from someone who got it. What is due passes allow rules and full inboxes."""
+    """Tell whether `recipient` expects this message: an answer to its open question, or an update of its own request or
+    task from an agent that received it. Expected messages pass allow rules and full inboxes."""
     if message.kind is Kind.RESPONSE:
         return any(ticket.asker == recipient for ticket in debts)
     if message.kind is not Kind.UPDATE or answered is None or answered.sender.agent != recipient:
@@ -52,8 +52,8 @@ async def is_due(
 
 
 async def apply_answer(act: Act, message: Message, debts: Sequence[Ticket], *, closes: bool) -> bool:
-    """Let a response answer the debts it is for. The first answer counts; a later one is only threaded. Tell whether it
-    has handled all copies that the sender has of the request."""
+    """Apply a response to the debts it answers. The first answer counts; a later one is only threaded. Tell whether the
+    response settled every copy of the request that the sender has."""
     is_handled = False
     for ticket in debts:
         closing = (TicketMove.ARCHIVE,) if closes else ()
@@ -67,7 +67,7 @@ async def apply_answer(act: Act, message: Message, debts: Sequence[Ticket], *, c
 
 
 async def _settle_copies(act: Act, request: MessageId, debtor: AgentName, answer: Message) -> None:
-    """The request is handled in every inbox of the debtor."""
+    """Settle the request in every inbox of the debtor."""
     for copy in await act.tx.deliveries.of_message(request):
         if copy.agent == debtor and copy.state in WAITING:
             is_own = copy.session is not None and copy.session == answer.sender.session
@@ -75,8 +75,9 @@ async def _settle_copies(act: Act, request: MessageId, debtor: AgentName, answer
 
 
 async def settle_answered(act: Act, message: Message, answered: Message) -> None:
-    """A reply handles what it replies to, also where nobody owed one: the copy of the sender's own session, else all of
-    its agent's. A task is handled when it is finished: what is said about it before is a remark."""
+    """Settle the message that a reply answers, even if no reply was owed: the copy in the sender's own session,
+    otherwise all copies of the sender's agent. A task is not settled here: it is settled when it is finished, and
+    messages about it before that are remarks."""
     if answered.kind is Kind.TASK:
         return
     copies = [c for c in await act.tx.deliveries.of_message(answered.id) if c.agent == message.sender.agent]
@@ -87,8 +88,8 @@ async def settle_answered(act: Act, message: Message, answered: Message) -> None
 
 
 async def apply_question_back(act: Act, debts: Sequence[Ticket], opened: Sequence[Ticket]) -> None:
-    """A question back to the asker, in the same thread, moves the debt to the asker until it is answered. One that was
-    refused moves nothing."""
+    """Let a question back to the asker, in the same thread, pass the debt to the asker until the question is answered.
+    A refused question passes nothing."""
     asked = {ticket.debtor: ticket for ticket in opened if ticket.state is TicketState.OPEN}
     for debt in debts:
         question = asked.get(debt.asker)

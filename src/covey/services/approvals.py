@@ -45,18 +45,18 @@ class Approvals:
         return await self.judged(await self._asks.resume(ticket, actor, timeout))
 
     async def judged(self, outcome: Outcome) -> Approval:
-        """Return what the outcome of an ask means for the approval that it asked for; NotAnApproval where it asked for
-        none."""
+        """Convert the outcome of an ask into the approval that was asked for. Raise NotAnApproval if no approval was
+        asked for."""
         request = requested(await self._mail.message(outcome.ticket.message_id))
         if request is None:
             raise NotAnApproval(outcome.ticket.message_id)
         return approval_of(request, outcome)
 
     async def decide(self, message_id: MessageId, actor: Identity, decision: Decision) -> Receipt:
-        """Approve or reject for the agent that was asked, and close the debt in the same step.
+        """Approve or reject for the agent that was asked, and close the debt in the same commit.
 
-        The first decision counts: another one is AlreadyDecided, the same again changes nothing. Rejecting needs a
-        reason, because whoever asked has to make something of it.
+        The first decision counts: a different one raises AlreadyDecided, the same one again changes nothing. Rejecting
+        needs a reason, because the asker has to act on it.
         """
         request = requested(await self._mail.message(message_id))
         if request is None:

@@ -1,4 +1,4 @@
-"""Asks: a question with a durable ticket; how it ends is a value, and it can be taken up again by the ticket."""
+"""Asks: questions with a durable ticket. The end of an ask is a value, and a ticket can be resumed later."""
 
 from typing import Final
 
@@ -24,7 +24,7 @@ from covey.services.waiting import Waiting
 from covey.services.waits import Waits
 
 KNOWN_AFTER: Final = 1.0
-"""Seconds. A wait that takes no longer blocks nobody."""
+"""Seconds. A resumed wait of at most this length is not recorded as blocking."""
 
 NOT_YET: Final = "no answer yet; it will arrive in the inbox, or resume with the ticket"
 
@@ -52,8 +52,9 @@ class Asks:
         answered: Message | None = None,
         marks: Marks | None = None,
     ) -> Outcome:
-        """Send a request to one agent and wait for its answer. With `heeds_questions` a question back ends the wait,
-        too: the ticket then awaits its answer. `answered` is what it replies to, where the caller has that at hand."""
+        """Send a request to one agent and wait for its answer. With `heeds_questions` a question back also ends the
+        wait: the ticket then awaits the answer to that question. `answered` is the message that the request replies to,
+        if the caller has loaded it."""
         if draft.kind is not Kind.REQUEST or not draft.expects_reply:
             raise Invalid("kind", str(draft.kind), "an ask is a request that expects a reply")
         if len(draft.to) > 1 or EVERYONE in draft.to:
@@ -66,8 +67,9 @@ class Asks:
         if not heeds_questions or actor.session is None or timeout <= 0:
             ticket, _ = await self._post(draft, actor, policy, answered, marks)
             return await self._await(ticket, actor, timeout, heeds_questions)
-        # Who goes back and forth listens at its own inbox, where answers and questions come: always the same place, so
-        # that listening costs nothing from the second round on. What else ends an ask is seen at the next look.
+        # In a conversation the asker listens at its own inbox, where answers and questions arrive. The topic is always
+        # the same, so that listening costs nothing from the second round on. Other ends of an ask are found by the next
+        # poll.
         async with self._waiting.listen([inbox_topic(session_inbox(actor.session))]) as bell:
             ticket, is_delivered = await self._post(draft, actor, policy, answered, marks)
             try:
@@ -82,7 +84,7 @@ class Asks:
     async def _post(
         self, draft: Draft, actor: Identity, policy: SendPolicy, answered: Message | None, marks: Marks | None
     ) -> tuple[TicketId, bool]:
-        """Send the question; return its ticket, and whether it lies in an inbox now."""
+        """Send the question. Return its ticket, and whether every copy is in an inbox now."""
         question = draft.id or self._ids.message_id(self._clock.now())
         try:
             receipt = (await self._mail.post(draft, actor, policy, answered, marks, new_id=question)).receipt
@@ -92,15 +94,15 @@ class Asks:
             await self._waits.give_up_all(question, actor)
             raise
         debtor = next((delivery.agent for delivery in receipt.deliveries), None)
-        if debtor is None:  # the same id was sent before, to a session that nobody has registered yet
+        if debtor is None:  # the same id was sent before, to a session that is not registered yet
             raise SessionUnknown(f"of the recipient of {receipt.message_id}")
         return ticket_id(receipt.message_id, debtor), all(copy.state in WAITING for copy in receipt.deliveries)
 
     async def resume(
         self, ticket: TicketId, actor: Identity, timeout: float, *, heeds_questions: bool = False
     ) -> Outcome:
-        """Wait for the answer to an earlier question, also one that another process asked for the same agent. A wait
-        that would close a circle is WaitCircle."""
+        """Wait for the answer to an earlier question, also one that another process asked for the same agent. Raise
+        WaitCircle if the wait would close a cycle."""
         await self._check_asker(ticket, actor)
         begins = timeout > 0 and await self._look(ticket, heeds_questions) is None
         return await self._await(ticket, actor, timeout, heeds_questions, begins=begins)
@@ -113,14 +115,14 @@ class Asks:
     async def _await(
         self, ticket: TicketId, actor: Identity, timeout: float, heeds_questions: bool, *, begins: bool = False
     ) -> Outcome:
-        """Wait for the answer. With `begins`, nothing says yet that the actor waits for it."""
+        """Wait for the answer. With `begins`, the wait of the actor is not recorded yet and is recorded first."""
         topics = [message_topic(ticket_message(ticket))]
         try:
             if begins:
                 blocks = timeout > KNOWN_AFTER
                 await self._waits.begin(ticket, actor, timeout, blocks=blocks, takes_questions=heeds_questions)
             settled = await self._waiting.until(topics, lambda: self._look(ticket, heeds_questions), timeout)
-            if settled is None and timeout <= 0:  # whoever only looked may go on to wait
+            if settled is None and timeout <= 0:  # a caller that only polled may go on to wait
                 return await self._given(await self._ticket(ticket), None, actor)
             return await self._conclude(ticket, actor, heeds_questions)
         except WaitCircle:
@@ -141,9 +143,9 @@ class Asks:
             raise NotYours("wait for the answer to", found.message_id, actor.agent, found.asker)
 
     async def _conclude(self, ticket_id: TicketId, actor: Identity, heeds_questions: bool) -> Outcome:
-        """Return how the ask ended, in one step with the end of the wait. The answer, or the notice of trouble, has
-        then been given to the asker: its delivery is settled, and the inbox does not bring it a second time. What
-        comes later is for the inbox. A question back is still the asker's, which takes it next."""
+        """Return the outcome of the ask, in one commit with the end of the wait. The asker now has the answer or the
+        notice of trouble: its delivery is settled, and the inbox does not show it again. Later messages go to the
+        inbox. A question back stays in the asker's inbox, to be taken next."""
 
         async def operation(tx: Transaction) -> tuple[Ticket, Message | None]:
             ticket = await known_ticket(tx, ticket_id)
@@ -153,11 +155,12 @@ class Asks:
                 await tx.waits.remove(actor.agent, ticket.id)
             return ticket, None
 
-        # Light: whoever loses it to a power cut is shown the answer once more, and has lost all it made of it, too.
+        # Light: after a power cut the asker is shown the answer once more, but has also lost all the work based on it.
         return await self._given(*await self._store.commit(operation, is_light=True), actor)
 
     async def _end(self, ticket_id: TicketId, actor: Identity) -> Outcome | None:
-        """Return how an ask that heeds questions ended, in one step with the look; None while it has not."""
+        """Return the outcome of an ask that heeds questions, in one commit with the read. None while it has not
+        ended."""
 
         async def operation(tx: Transaction) -> tuple[Ticket, Message | None] | None:
             ticket = await known_ticket(tx, ticket_id)

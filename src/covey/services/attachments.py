@@ -1,4 +1,4 @@
-"""Attachments: files become parts by their content, as they are when they are attached."""
+"""Attachments: files become message parts, stored by content at the time they are attached."""
 
 from covey.core.errors import BlobMissing
 from covey.core.parts import FilePart
@@ -12,7 +12,7 @@ class Attachments:
         self._files = files
 
     async def snapshot(self, path: str, media_type: str = "application/octet-stream") -> FilePart:
-        """Return a file part that keeps the file as it is now, whatever becomes of the original."""
+        """Return a file part with the file's present content. Later changes to the file do not affect it."""
         loaded = await self._files.load(path)
         digest = await self._blobs.put(loaded.content)
         return FilePart(loaded.name, digest, len(loaded.content), media_type, loaded.path)
@@ -22,11 +22,11 @@ class Attachments:
         return (await self._files.load_beneath(folder, path)).content
 
     async def keep(self, name: str, content: bytes, media_type: str = "application/octet-stream") -> FilePart:
-        """Return a file part of bytes that are no file here."""
+        """Store bytes that are not a local file, and return a file part for them."""
         return FilePart(name, await self._blobs.put(content), len(content), media_type)
 
     async def known(self, part: FilePart) -> FilePart:
-        """Return a file part whose content is there; BlobMissing where it is not."""
+        """Return a file part if its content is stored. Raise BlobMissing if it is not."""
         if not await self._blobs.has(part.digest):
             raise BlobMissing(part.digest)
         return part

@@ -1,4 +1,5 @@
-"""Attention: what is pending for a session, within a budget; looked at, or taken for one showing to a model."""
+"""Attention: the pending mail of a session within a budget, read only or taken as an offer for one showing to a
+model."""
 
 from collections.abc import Collection, Sequence
 from datetime import datetime
@@ -51,23 +52,23 @@ from covey.services.waiting import Waiting
 
 
 class Choice(NamedTuple):
-    """What of an inbox is shown."""
+    """The selection from an inbox that is shown."""
 
     pending: Pending
     deliveries: Sequence[Delivery]
-    """Those of the letters. One that is still parked hands over a task that no session has."""
+    """The deliveries of the letters. A delivery that is still parked hands over a task that no session has claimed."""
     outdated: Sequence[tuple[Delivery, Delivery]]
-    """What is not shown because it tells an older state, each with the newer one."""
+    """Deliveries that are not shown because they tell an older state, each with the newer delivery."""
     damaged: Sequence[Delivery] = ()
-    """Those whose message turned out to be damaged, and that nobody was told of yet."""
+    """Deliveries whose message turned out to be damaged and was not reported yet."""
 
 
 class Seen(NamedTuple):
-    """What a look found."""
+    """The result of a look at an inbox."""
 
     choice: Choice
     has_tasks: bool
-    """Whether there are tasks that wait to be taken, or to be ended."""
+    """True if tasks wait to be taken or to be ended."""
 
 
 class Attention:
@@ -82,8 +83,8 @@ class Attention:
         self._waiting = waiting
 
     async def look(self, actor: Identity, terms: Terms | None = None, timeout: float = 0.0) -> Pending:
-        """Return what the actor's session would be shown, with the tasks that it would take; where that is no message,
-        wait for one as long as `timeout`. It changes nothing."""
+        """Return the pending mail of the actor's session, with the tasks that it would take. If no message is pending,
+        wait for one up to `timeout` seconds. Nothing is changed."""
         wanted = check_terms(terms or Terms())
         topics = [inbox_topic(parked_inbox(actor.agent))]
         if actor.session is not None:
@@ -96,8 +97,8 @@ class Attention:
         return await self._waiting.until(topics, look, timeout) or (await self._look(actor, wanted)).choice.pending
 
     async def take(self, actor: Identity, turn: str, terms: Terms | None = None) -> Pending:
-        """Return the same as an offer, to be confirmed or given back; nothing is written where nothing waits. Tasks of
-        the agent that no session has are taken as far as they are shown, so that one session alone is shown each."""
+        """Take the pending mail as an offer, to be confirmed or returned. Nothing is written if nothing waits.
+        Unclaimed tasks of the agent are claimed as far as they are shown, so that each is shown to one session only."""
         wanted = check_terms(terms or Terms())
         seen = await self._look(actor, wanted)
         if not seen.choice.deliveries and not seen.has_tasks and not seen.choice.damaged:
@@ -110,8 +111,8 @@ class Attention:
             tasks: Sequence[Task] = ()
             if seen.has_tasks:
                 tasks = await fit_tasks(act, session.agent, wanted.limit, self._desk, is_to_show=True)
-                await own_session(tx, actor)  # who was told meanwhile may have been found dead
-            # Who else is there was found out before: no writer waits for that.
+                await own_session(tx, actor)  # sessions may have been found dead while notices were sent
+            # The other agents were read before, so that no writer waits for that read.
             choice = await _choose(tx, session, seen.choice.pending, wanted, act.now, tasks)
             if choice.damaged:
                 await report_damaged(act, choice.damaged, self._desk)
@@ -130,7 +131,7 @@ class Attention:
         return pending
 
     async def company(self, actor: Identity) -> Sequence[OtherAgent]:
-        """Return who is there besides the actor: the other agents by name, and the children of its family."""
+        """Return the other agents by name, and the children of the actor's family."""
 
         async def operation(tx: Transaction) -> Sequence[OtherAgent]:
             session = await tx.sessions.get(actor.session) if actor.session else None
@@ -154,8 +155,8 @@ class Attention:
 async def _open(
     tx: Transaction, agent: AgentName, views: Sequence[AgentView], terms: Terms, now: datetime
 ) -> OpenTasks:
-    """Return which tasks a session of the agent can take, where its reader has a way to deal with them. An agent
-    without tasks costs one small read."""
+    """Return the tasks that a session of the agent can take, if its reader has a way to handle tasks. An agent without
+    tasks costs one small read."""
     is_busy = any(view.current_tasks for view in views if view.name == agent)
     if not terms.ways.task or not (is_busy or await tx.tasks.pending(agent, 1)):
         return NO_TASKS
@@ -163,7 +164,8 @@ async def _open(
 
 
 async def _around(tx: Transaction, session: Session, views: Sequence[AgentView], terms: Terms) -> Pending:
-    """Return who else is there, and whether the session's agent has said what it does."""
+    """Return a `Pending` without letters: the other agents, and whether the session's agent has announced its
+    status."""
     status = (await known_agent(tx, session.agent)).status if session.key.is_main else session.status
     pending = Pending(
         session.agent,
@@ -178,8 +180,8 @@ async def _around(tx: Transaction, session: Session, views: Sequence[AgentView],
 async def _choose(
     tx: Transaction, session: Session, around: Pending, terms: Terms, now: datetime, tasks: Sequence[Task]
 ) -> Choice:
-    """Choose from a session's inbox, and from tasks that it can take, what fits the budget. Who is paused is shown
-    nothing."""
+    """Choose the mail from a session's inbox, and the tasks that it can take, that fit the budget. A paused agent is
+    shown nothing."""
     if await is_paused(tx, session.agent):
         return Choice(around._replace(letters=(), left_out=LeftOut()), (), ())
     mine = await without_awaited(tx, await _waiting(tx, session.inbox), session.agent, now)
@@ -214,7 +216,8 @@ async def _waiting(tx: Transaction, inbox: InboxId) -> Sequence[Delivery]:
 
 
 async def _leads(tx: Transaction, session: Session, waiting: Sequence[Delivery]) -> Collection[AgentName]:
-    """Return for whom a session works: whoever gave it a task that it has not finished, and whoever spawned it."""
+    """Return the agents that a session works for: the senders of its unfinished tasks, and the agent that spawned
+    it."""
     leads = {delivery.sender for delivery in waiting if delivery.kind is Kind.TASK}
     if not session.key.is_main:
         leads.add(session.key.agent)
@@ -225,7 +228,8 @@ async def _leads(tx: Transaction, session: Session, waiting: Sequence[Delivery])
 
 
 async def _ranks(tx: Transaction, deliveries: Sequence[Delivery], leads: Collection[AgentName]) -> dict[str, Rank]:
-    """Return whose mail each delivery is. Its message is asked only where the name alone could deceive."""
+    """Return the rank of each delivery's sender. The message is read only if the name is reserved, because such a name
+    alone could deceive."""
     ranks: dict[str, Rank] = {}
     for delivery in deliveries:
         sender = Identity(delivery.sender)
@@ -236,7 +240,7 @@ async def _ranks(tx: Transaction, deliveries: Sequence[Delivery], leads: Collect
 
 
 async def _letter(tx: Transaction, delivery: Delivery, rank: Rank, longest: int) -> Letter:
-    """Return a delivery as a model is shown it; how far a task is, is looked up."""
+    """Return a delivery as it is shown to a model. For a message about a task, look up the task's state."""
     message = await known_message(tx, delivery.message_id)
     about = about_task(message)
     task = None if about is None else await tx.tasks.get(about)
@@ -246,7 +250,7 @@ async def _letter(tx: Transaction, delivery: Delivery, rank: Rank, longest: int)
 
 
 async def _child(tx: Transaction, message: Message) -> ChildNote | None:
-    """Return which child a message is from; None where it is from none."""
+    """Return the child that sent a message; None if the sender is no child."""
     session = None if message.sender.session is None else await tx.sessions.get(message.sender.session)
     if session is None or session.key.is_main:
         return None
@@ -256,21 +260,21 @@ async def _child(tx: Transaction, message: Message) -> ChildNote | None:
 
 
 async def _work(tx: Transaction, message: Message) -> WorkNote | None:
-    """Return what an answer tells of finished work."""
+    """Return the note on finished work that an answer carries, if any."""
     request = None if message.in_reply_to is None else await tx.messages.get(message.in_reply_to)
     if request is None or (request.marks is None and message.marks is None):
         return None
     if not await has_answered(tx, message):
-        return None  # a stranger's response ends nobody's work
-    from covey.core.attention_work import run_of, work_note  # here because most answers tell of none
+        return None  # a response from an agent that was not asked ends no work
+    from covey.core.attention_work import run_of, work_note  # imported late because most answers carry no such note
 
     run_id = run_of(message, request)
     return work_note(message, request, None if run_id is None else await tx.runs.get(run_id))
 
 
 def letter_of(delivery: Delivery, message: Message, rank: Rank, longest: int, task: TaskNote | None = None) -> Letter:
-    """Return a delivery as a model is shown it: at most so many characters of its body, from the first one on that the
-    model has not seen."""
+    """Return a delivery as it is shown to a model: at most `longest` characters of the body, beginning with the first
+    one that the model has not seen."""
     body, request = body_of(message), requested(message)
     start = delivery.seen.resumes_at if delivery.is_partly_seen and delivery.seen is not None else 0
     return Letter(
@@ -295,6 +299,6 @@ def letter_of(delivery: Delivery, message: Message, rank: Rank, longest: int, ta
 
 
 async def _outdate(act: Act, delivery: Delivery, newer: Delivery) -> None:
-    """Put away what tells an older state than what is shown or waits to be."""
+    """Put away a delivery that tells an older state than one that is shown or will be."""
     is_queued = delivery.state is DeliveryState.QUEUED
     await shift(act, delivery, Move.SUPERSEDE if is_queued else Move.SETTLE, f"superseded by {newer.message_id}")

@@ -1,4 +1,4 @@
-"""The audit: holds the records of a space against its journal and against the rules of the ledger."""
+"""The audit: a comparison of a space's records with its journal and with the rules of the ledger."""
 
 from collections.abc import AsyncIterator, Sequence
 from typing import Final
@@ -16,7 +16,7 @@ from covey.services.audit_runs import run_faults
 from covey.services.audit_tasks import binding_faults, task_listing_faults
 
 PAGE: Final = 1000
-"""How many events are read at a time."""
+"""The number of events per read."""
 
 
 LISTINGS: Final = (
@@ -30,23 +30,23 @@ LISTINGS: Final = (
     binding_faults,
     run_faults,
 )
-"""What is looked at once all messages were."""
+"""Checks that run after all messages were examined."""
 
 
 class Audit:
-    """Looks at everything, changes nothing. The cost follows what is stored: it is for tests and for doctors."""
+    """Checks everything and changes nothing. The cost grows with the stored data: for tests and for `covey doctor`."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
 
     async def check(self, tell: Tell | None = None) -> Sequence[Disagreement]:
-        """Return every point on which the space contradicts itself, over one consistent view; none, where all is
-        well. `tell` hears how far it is, from wherever the store runs long reads."""
+        """Return every contradiction within the space, over one consistent snapshot; an empty sequence if there is
+        none. `tell` is called with the progress, from the thread or loop that runs the store's long reads."""
         return await self._store.read(lambda tx: _examine(tx, tell or _tell_nobody), is_long=True)
 
 
 def _tell_nobody(_done: int, _of: int | None) -> None:
-    """Stand in where nobody wants to know how far it is."""
+    """Ignore progress, for callers that want none."""
 
 
 async def _examine(tx: Transaction, tell: Tell) -> Sequence[Disagreement]:

@@ -1,4 +1,4 @@
-"""The auditor's books: what the records add up to, filled message by message, for the listings to agree with."""
+"""The auditor's books: totals of the records, filled message by message, with which the listings must agree."""
 
 from collections import Counter
 from typing import NamedTuple
@@ -12,7 +12,7 @@ from covey.core.ticket import Ticket, TicketState
 
 
 class Owed(NamedTuple):
-    """Tickets that are not closed, by who and what they are listed under."""
+    """Tickets that are not closed, by debtor, asker and scope."""
 
     by: dict[AgentName, set[TicketId]]
     to: dict[AgentName, set[TicketId]]
@@ -20,7 +20,7 @@ class Owed(NamedTuple):
 
 
 class OpenTasks(NamedTuple):
-    """Tasks that are not finished, by who has them or is to have them."""
+    """Unfinished tasks, by the agent or session that has them or is to have them."""
 
     pending: dict[AgentName, set[MessageId]]
     held: dict[AgentName, set[MessageId]]
@@ -30,7 +30,7 @@ class OpenTasks(NamedTuple):
 class Books:
     def __init__(self) -> None:
         self.waiting: dict[InboxId, dict[DeliveryId, int]] = {}
-        """For each inbox what waits in it, with its seq."""
+        """For each inbox, the waiting deliveries with their seq."""
         self.queued: Counter[InboxId] = Counter()
         self.inboxes: set[InboxId] = set()
         """Every inbox that any delivery names."""

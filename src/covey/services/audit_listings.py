@@ -1,4 +1,4 @@
-"""Listings under audit: inboxes, sessions, agents and debts as they are listed, against what the records add up to."""
+"""Listings under audit: listed inboxes, sessions, agents and debts, compared with the totals of the records."""
 
 from collections.abc import AsyncIterator, Sequence
 from typing import Final
@@ -14,11 +14,12 @@ from covey.ports.store import Transaction
 from covey.services.audit_books import Books
 
 RECENT: Final = 10_000
-"""How many of the newest messages are looked for in the journal; damage by a crash is among them."""
+"""The number of newest messages that are looked up in the journal; damage from a crash is among them."""
 
 
 async def inbox_faults(tx: Transaction, replay: Replay, books: Books) -> AsyncIterator[Disagreement]:
-    """Each inbox lists what waits in it, in order, and counts what is queued; that of an ended session is empty."""
+    """Check that each inbox lists its waiting deliveries in order and counts the queued ones, and that the inbox of an
+    ended session is empty."""
     inboxes = {*books.inboxes, *map(session_inbox, replay.sessions), *map(parked_inbox, replay.agents)}
     for inbox in sorted(inboxes):
         expected = sorted(books.waiting.get(inbox, {}).items(), key=lambda entry: entry[1])
@@ -35,7 +36,7 @@ async def inbox_faults(tx: Transaction, replay: Replay, books: Books) -> AsyncIt
 
 
 async def session_faults(tx: Transaction, replay: Replay, _books: Books) -> AsyncIterator[Disagreement]:
-    """Sessions are as the journal has them, and those that have not ended are listed."""
+    """Check that sessions agree with the journal, and that all sessions that have not ended are listed."""
     for session_id, account in replay.sessions.items():
         session = await tx.sessions.get(session_id)
         for fault in differing("session", session_id, account, session and session_account(session)):
@@ -50,14 +51,14 @@ async def session_faults(tx: Transaction, replay: Replay, _books: Books) -> Asyn
 
 
 async def agent_faults(tx: Transaction, replay: Replay, _books: Books) -> AsyncIterator[Disagreement]:
-    """The agents are those that the journal has."""
+    """Check that the agents are those of the journal."""
     names = [agent.name for agent in await tx.agents.all()]
     for fault in differing("agents", "space", sorted(replay.agents), names):
         yield fault
 
 
 async def owed_faults(tx: Transaction, replay: Replay, books: Books) -> AsyncIterator[Disagreement]:
-    """What is owed is listed under its debtor, its asker and its scope."""
+    """Check that every debt is listed under its debtor, its asker and its scope."""
     for agent in sorted(replay.agents):
         for fault in (
             *differing("owed by", agent, sorted(books.owed.by.get(agent, ())), _ids(await tx.tickets.owed_by(agent))),
@@ -71,7 +72,7 @@ async def owed_faults(tx: Transaction, replay: Replay, books: Books) -> AsyncIte
 
 
 async def recent_faults(tx: Transaction, replay: Replay, _books: Books) -> AsyncIterator[Disagreement]:
-    """No message is there that the journal does not know."""
+    """Check that every recent message is in the journal."""
     for message in await tx.messages.find(MessageFilter(), RECENT):
         if message.id not in replay.messages:
             yield Disagreement("event", message.id, "one that tells of its sending", "none")

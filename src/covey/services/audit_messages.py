@@ -18,7 +18,7 @@ from covey.services.audit_tasks import message_post_faults, message_task_faults
 async def message_faults(
     tx: Transaction, replay: Replay, books: Books, message_id: MessageId, deliveries: Sequence[DeliveryId]
 ) -> AsyncIterator[Disagreement]:
-    """Examine one message, and enter what belongs to it into the books."""
+    """Examine one message, and enter its records into the books."""
     message = await tx.messages.get(message_id)
     if message is None:
         yield Disagreement("message", message_id, "one, because it was sent", "none")
@@ -67,7 +67,7 @@ async def _copies(
 async def _ticket(tx: Transaction, request: Message, ticket: Ticket) -> AsyncIterator[Disagreement]:
     answer = await tx.messages.get(ticket.answer) if ticket.answer is not None else None
     if ticket.answer is not None and answer is None and await tx.pruned.has(ticket.answer):
-        ticket = ticket._replace(answer=None)  # long threads are pruned in parts, the newest first
+        ticket = ticket._replace(answer=None)  # a long thread is pruned in parts, newest first
     awaited = await tx.tickets.get(ticket.awaits) if ticket.awaits is not None else None
     for fault in ticket_faults(ticket, request, answer, awaited):
         yield fault

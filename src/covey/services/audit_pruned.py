@@ -1,4 +1,5 @@
-"""What was pruned under audit: the tombstones tell of as many messages as are remembered, and nothing else is gone."""
+"""Pruned messages under audit: the tombstones count as many messages as are remembered, and no other message is
+missing."""
 
 from collections.abc import AsyncIterator
 
@@ -9,7 +10,8 @@ from covey.services.audit_books import Books
 
 
 async def pruned_faults(tx: Transaction, replay: Replay, _books: Books) -> AsyncIterator[Disagreement]:
-    """Every message that left has its tombstone, and what an offer showed is here or has left in this way."""
+    """Check that every removed message has its tombstone, and that every message an offer showed is stored or was
+    pruned."""
     for fault in differing("pruned messages", "space", replay.pruned, await tx.pruned.count()):
         yield fault
     for message_id, fault in replay.absent.items():

@@ -1,4 +1,4 @@
-"""Runs under audit: each is as the journal says, and ends with its session."""
+"""Runs under audit: each run agrees with the journal, and ends with its session."""
 
 from collections.abc import AsyncIterator
 from typing import Final
@@ -14,7 +14,8 @@ ALL: Final = 1_000_000_000
 
 
 async def run_faults(tx: Transaction, replay: Replay, _books: Books) -> AsyncIterator[Disagreement]:
-    """Every run has its spawn in the journal and the state that its moves lead to, and none is missing."""
+    """Check that every run has its spawn in the journal and the state that its moves lead to, and that none is
+    missing."""
     runs = {run.id: run for run in await tx.runs.find(RunFilter(), ALL)}
     for run_id in {**replay.runs, **runs}:
         run = runs.get(run_id)

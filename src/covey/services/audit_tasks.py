@@ -1,4 +1,4 @@
-"""Tasks and posts under audit: against the journal, the rules, and how they are listed."""
+"""Tasks and posts under audit: compared with the journal, the rules and the listings."""
 
 from collections.abc import AsyncIterator, Sequence
 from typing import Final
@@ -18,13 +18,13 @@ from covey.ports.tasks import TaskFilter
 from covey.services.audit_books import Books
 
 RECENT: Final = 10_000
-"""How many of the newest tasks are looked for in the journal; damage by a crash is among them."""
+"""The number of newest tasks that are looked up in the journal; damage from a crash is among them."""
 
 
 async def message_task_faults(
     tx: Transaction, replay: Replay, books: Books, message: Message, copies: Sequence[Delivery]
 ) -> AsyncIterator[Disagreement]:
-    """Examine the task that a message hands over, or that it hands none over."""
+    """Examine the task that a message hands over, or check that there is none."""
     task, account = await tx.tasks.get(message.id), replay.tasks.get(message.id)
     if task is None:
         is_open = any(copy.state in WAITING and copy.agent is not None for copy in copies)
@@ -59,8 +59,8 @@ async def message_post_faults(
 
 
 async def task_listing_faults(tx: Transaction, replay: Replay, books: Books) -> AsyncIterator[Disagreement]:
-    """What waits and what is held are listed under their agents and sessions, and no task is there that the journal
-    does not know."""
+    """Check that pending and held tasks are listed under their agents and sessions, and that every recent task is in
+    the journal."""
     held: list[str] = []
     for agent in sorted(replay.agents):
         pending, mine = books.tasks.pending.get(agent, set()), books.tasks.held.get(agent, set())
@@ -84,7 +84,7 @@ async def task_listing_faults(tx: Transaction, replay: Replay, books: Books) -> 
 
 
 async def binding_faults(tx: Transaction, replay: Replay, _books: Books) -> AsyncIterator[Disagreement]:
-    """No conversation is bound that the journal does not know of."""
+    """Check that every bound conversation is in the journal."""
     for binding in await tx.bindings.all():
         if Bound(binding.channel, binding.conversation, binding.to.value) not in replay.bound:
             name = f"{binding.channel} {binding.conversation!r}"
@@ -94,7 +94,7 @@ async def binding_faults(tx: Transaction, replay: Replay, _books: Books) -> Asyn
 async def _update(tx: Transaction, task: Task, what: str, update_id: MessageId | None) -> AsyncIterator[Disagreement]:
     update = await tx.messages.get(update_id) if update_id is not None else None
     if update_id is None or (update is None and await tx.pruned.has(update_id)):
-        return  # long threads are pruned in parts, the newest first
+        return  # a long thread is pruned in parts, newest first
     for fault in update_faults(task, what, update):
         yield fault
 

@@ -1,7 +1,7 @@
-"""Awaited answers: an answer that somebody waits for is given to the waiter, and not to the reader of the inbox.
+"""Awaited answers: an answer with a waiter goes to the waiter, and not to the reader of the inbox.
 
 Without this rule an answer would arrive twice in a program that waits for it and reads its inbox meanwhile. The waiter
-settles the delivery when it takes the answer; when it gives up, the answer is for the inbox.
+settles the delivery when it takes the answer; if the waiter gives up, the answer is left to the inbox.
 """
 
 from collections.abc import Sequence
@@ -35,19 +35,19 @@ async def without_awaited(
 
 
 async def is_awaited(tx: Transaction, message: Message, agent: AgentName, now: datetime) -> bool:
-    """Tell whether the message belongs to a session of the agent that waits for it."""
+    """Tell whether a session of the agent waits for the message."""
     return may_be_awaited(message) and _is_given(message, await _tickets(tx, agent, now))
 
 
 def may_be_awaited(message: Message) -> bool:
-    """Tell whether the message is of a kind that somebody may wait for: an answer, a question back, a notice."""
+    """Tell whether the message is of a kind that a session can wait for: an answer, a question back or a notice."""
     return message.in_reply_to is not None and (
         message.kind in (Kind.RESPONSE, Kind.REQUEST) or message.sender.grade is Grade.SPACE
     )
 
 
 async def _tickets(tx: Transaction, agent: AgentName, now: datetime) -> Sequence[tuple[Wait, Ticket]]:
-    """Return the questions of the agent whose askers wait now."""
+    """Return the agent's tickets with a live wait."""
     found: list[tuple[Wait, Ticket]] = []
     for wait in await tx.waits.of(agent):
         if "@" in wait.what and wait.takes_at(now) and await _is_open(tx, wait):

@@ -1,4 +1,4 @@
-"""Backup: all of a space up to one moment, records and blobs, in one file, while others use it."""
+"""Backup: a consistent copy of a space, records and blobs, in one file, made while the space is in use."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -14,7 +14,7 @@ class BackedUp(NamedTuple):
     contents: Contents
     blobs: int
     missing: Sequence[str]
-    """The digests of blobs that were missing in the space, and so are in the backup."""
+    """The digests of blobs that were missing in the space, and so are missing in the backup."""
 
 
 class Backup:
@@ -28,9 +28,9 @@ class Backup:
         self._clock = clock
 
     async def back_up(self, file: str, *, replace: bool, tell: Tell) -> BackedUp:
-        """Write everything to a file, which has its name only when it is whole, checked and on the disk."""
+        """Write the whole space to a file. The file gets its name only when it is complete, verified and synced."""
         missing: list[str] = []
-        # Nobody may prune a blob that the snapshot refers to before it is in the archive.
+        # Hold pruning, so that every blob of the snapshot is still there when it is archived.
         with self._upkeep.hold(), self._archives.create(file, replace=replace) as archive:
             made_at = self._clock.now()
             snapshot = await self._snapshots.take(archive.records_file, tell)

@@ -1,4 +1,4 @@
-"""Bindings: whom the words of a conversation go to; made and let go within a transaction."""
+"""Bindings: the recipient of a conversation's messages. They are made and removed within a transaction."""
 
 from covey.core.address import Address, AddressKind
 from covey.core.binding import Binding
@@ -14,7 +14,7 @@ from covey.services.known import known_agent
 
 
 async def bind_conversation(act: Act, channel: AgentName, conversation: str, to: Address) -> Binding:
-    """Let what is said in a conversation go to an agent or a session."""
+    """Route the messages of a conversation to an agent or a session."""
     await known_channel(act.tx, channel)
     target = await known_agent(act.tx, await _agent_of(act.tx, to))
     if target.card.channel:
@@ -26,7 +26,7 @@ async def bind_conversation(act: Act, channel: AgentName, conversation: str, to:
 
 
 async def unbind_conversation(act: Act, binding: Binding) -> None:
-    """Let go of a conversation."""
+    """Remove the binding of a conversation."""
     await act.tx.bindings.remove(binding.channel, binding.conversation)
     await journal(
         act,
@@ -38,7 +38,7 @@ async def unbind_conversation(act: Act, binding: Binding) -> None:
 
 
 async def known_binding(tx: Transaction, channel: AgentName, conversation: str) -> Binding:
-    """Return a binding; ConversationUnbound where there is none."""
+    """Return a binding. Raise ConversationUnbound if there is none."""
     binding = await tx.bindings.get(channel, conversation)
     if binding is None:
         raise ConversationUnbound(channel, conversation)
@@ -46,7 +46,7 @@ async def known_binding(tx: Transaction, channel: AgentName, conversation: str) 
 
 
 async def known_channel(tx: Transaction, name: AgentName) -> Agent:
-    """Return the agent of a channel; ChannelUnknown where it is none."""
+    """Return the agent of a channel. Raise ChannelUnknown if the name is not a channel."""
     agent = await tx.agents.get(name)
     if agent is None or not agent.card.channel:
         raise ChannelUnknown(name)

@@ -1,8 +1,8 @@
-"""The bridge to the peers' wire: what foreign programs publish to the inbox of a live session becomes its mail.
+"""The bridge to the peers' wire: messages that foreign programs publish to the inbox of a live session become its mail.
 
-Nobody vouches for them, so that their grade is claimed. They pass acceptance like everyone: the rules of the card, the
-limits of the inbox and the storm budgets hold. Several programs of a space may run a bridge: what arrived has the same
-message id for all of them, and is accepted once.
+Foreign senders are not authenticated, so that their grade is claimed. They pass acceptance like every sender: the rules
+of the card, the limits of the inbox and the storm budgets hold. Several programs of a space may run a bridge: an
+arrival has the same message id for all of them, and is accepted once.
 """
 
 from collections.abc import Callable, Sequence
@@ -42,16 +42,16 @@ class Bridge:
         self._waiting: Buffers[Arrival] = Buffers(warn)
         self._after = 0
         self._told: set[str] = set()
-        """The refused names that were warned of, each once."""
+        """Refused sender names that were already warned of."""
 
     async def check(self) -> None:
-        """Raise OperatorOnly where this program may not take in what foreign programs say."""
+        """Raise OperatorOnly if this program may not receive messages of foreign programs."""
         if not await self._wire.may_receive():
             raise OperatorOnly("an agent's key", "take in what foreign programs say")
 
     async def begin(self) -> None:
-        """Let what is published from now on be kept until it is carried: whoever hears of a session may write to it at
-        once. Where that can't be done, `run` tries again."""
+        """Ask the wire to keep everything published from now on until it is carried, because a peer may write to a
+        session as soon as it hears of it. If the wire is unavailable, `run` tries again."""
         try:
             if await self._wire.may_receive():
                 await self._wire.keep()
@@ -59,7 +59,7 @@ class Bridge:
             debug("the peers' wire can't be heard yet: %s", error.message)
 
     async def run(self, tell: Callable[[Sequence[MessageId]], None] | None = None) -> None:
-        """Carry what arrives, for ever; nothing where the server's permissions bind this program to one agent."""
+        """Carry arrivals until cancelled. Return at once if the server's permissions bind this program to one agent."""
         is_heard = True
         while True:
             try:
@@ -69,7 +69,7 @@ class Bridge:
                 if tell is not None:
                     tell(accepted)
                 is_heard = True
-            except Unavailable as error:  # it comes at the wire's own limit, and not at once
+            except Unavailable as error:  # raised at the wire's own timeout, so that this loop does not spin
                 if is_heard:
                     warn("the peers' wire can't be heard now: %s", error.message)
                 is_heard = False
@@ -77,7 +77,8 @@ class Bridge:
                     return
 
     async def carry(self, seconds: float = 0) -> Sequence[MessageId]:
-        """Take in what has arrived for sessions of this space, also earlier; return the ids that it has here."""
+        """Accept the arrivals for sessions of this space, also earlier ones. Return the ids of the accepted
+        messages."""
         for arrival in await self._wire.arrivals(self._after, seconds):
             self._after = max(self._after, arrival.seq)
             self._file(arrival)
@@ -91,7 +92,7 @@ class Bridge:
                         accepted.append(message_id)
                     waiting = waiting[1:]
             finally:
-                for arrival in waiting:  # the space can't take it now: next time
+                for arrival in waiting:  # the space can't take them now: keep them for the next call
                     self._waiting.put(goal, arrival)
         self._drop_old()
         return accepted
@@ -105,10 +106,10 @@ class Bridge:
         except Rejected as error:
             self._drop(arrival, error)
             return
-        self._waiting.put(goal, arrival._replace(payload=b""))  # the broker keeps it
+        self._waiting.put(goal, arrival._replace(payload=b""))  # the broker keeps the payload
 
     def _drop(self, arrival: Arrival, error: Rejected) -> None:
-        """Say why a message is dropped. A name that can't be taken is said aloud, because its owner can change it."""
+        """Log why a message is dropped. A refused sender name is a warning, once, because its owner can change it."""
         is_name = isinstance(error, Invalid) and error.details.get("what") == "from_agent_id"
         say = debug
         if is_name and error.message not in self._told and len(self._told) < _MOST_TOLD:
@@ -147,7 +148,7 @@ class Bridge:
         return message_id if receipt.delivered else None
 
     def _drop_old(self) -> None:
-        """Forget what nobody has come for."""
+        """Drop arrivals whose session has not been registered in time."""
         oldest = self._clock.now() - _KEPT
         for goal in self._waiting.unregistered:
             for arrival in self._taken(goal):
@@ -155,13 +156,13 @@ class Bridge:
                     self._waiting.put(goal, arrival)
 
     def _taken(self, goal: SessionId) -> Sequence[Arrival]:
-        """Take out what waits for a goal."""
+        """Remove and return the arrivals that wait for a session."""
         waiting = self._waiting.register(goal).drain()
         self._waiting.forget(goal)
         return waiting
 
 
 async def _known(tx: Transaction, goals: Sequence[SessionId]) -> Sequence[SessionId]:
-    """Return the goals that are sessions of this space, and not of foreign programs."""
+    """Return the ids that are sessions of this space, without those of foreign programs."""
     sessions = [await tx.sessions.get(goal) for goal in goals]
     return [session.id for session in sessions if session is not None and not session.is_on_wire]

@@ -1,4 +1,4 @@
-"""Callbacks: a result goes to the conversation that it was wanted in."""
+"""Callbacks: a result is sent to the conversation in which it was requested."""
 
 from covey.core.card import Agent
 from covey.core.errors import Invalid

@@ -1,4 +1,4 @@
-"""Channels: where people are reached, which conversation is bound to whom, and what people say there."""
+"""Channels: the ways to reach people, the bindings of their conversations, and incoming messages from people."""
 
 import json
 from collections.abc import Sequence
@@ -44,19 +44,19 @@ FAILED_SHOWN: Final = 1000
 
 
 class Said(NamedTuple):
-    """What a person says in a conversation."""
+    """A message that a person wrote in a conversation."""
 
     channel: AgentName
     conversation: str
     text: str
     person: str | None = None
-    """Who, as the channel knows them; nobody here checks that."""
+    """The person's name as the channel reports it; unverified."""
     reply_to: MessageId | None = None
-    """The message that it answers, which was posted in this conversation; then no binding is needed."""
+    """The message that this one answers, which was posted in this conversation. No binding is needed then."""
     key: str | None = None
-    """What the receiver knows it by: said again with the same key, nothing happens twice."""
+    """The receiver's deduplication key: the same key again has no second effect."""
     is_once: bool = False
-    """Whether the same key again is RequestReplayed, and not answered as the first time."""
+    """True if the same key again raises RequestReplayed instead of returning the first receipt."""
 
 
 class ChannelView(NamedTuple):
@@ -64,14 +64,14 @@ class ChannelView(NamedTuple):
 
     name: AgentName
     config: ChannelConfig | None
-    """None where its agent is one by its card alone."""
+    """None if the agent is a channel by its card alone."""
     waiting: int
-    """How many deliveries are in its inbox: those that are to be posted, and those that could not be."""
+    """The number of deliveries in the channel's inbox: those to be posted, and those whose post failed."""
     failed: int
     next_at: datetime | None
-    """When the next post may be tried."""
+    """The time from which the next post may be tried."""
     error: str | None
-    """Why the last of those that are tried again, or else of those that failed, could not be posted."""
+    """The error of the next post to be tried; if it has none, of the last failed post."""
     bindings: Sequence[Binding]
 
 
@@ -82,8 +82,8 @@ class Channels:
         self._mail = mail
 
     async def add(self, config: ChannelConfig, actor: Identity, description: str = "") -> None:
-        """Make an agent a channel, or change how a channel is reached. An agent that is at work, with a session, is
-        none."""
+        """Make an agent a channel, or change the configuration of a channel. An agent with a session can't be a
+        channel."""
         check_free(config.name)
 
         async def operation(tx: Transaction) -> None:
@@ -92,7 +92,7 @@ class Channels:
             if await tx.sessions.of_agent(config.name):
                 raise Invalid("channel", config.name, "an agent with a session has that name")
             card = known.card if known is not None else Card()
-            # It takes no tasks: nobody there would work on them.
+            # A channel takes no tasks: no session there would work on them.
             channel = card._replace(channel=True, quota=0, description=description or card.description)
             if known is None or channel != card:
                 await enrol(act, config.name, channel)
@@ -109,8 +109,8 @@ class Channels:
         await self._store.commit(operation)
 
     async def remove(self, name: AgentName, actor: Identity) -> int:
-        """Let an agent be no channel any more: what was not posted stays in its inbox, its bindings go. Return how many
-        posts were pending."""
+        """Turn a channel back into a plain agent: unposted messages stay in its inbox, its bindings are removed. Return
+        the number of posts that were pending."""
 
         async def operation(tx: Transaction) -> int:
             act = Act(tx, actor, self._clock.now())
@@ -132,7 +132,7 @@ class Channels:
         return await self._store.commit(operation, is_long=True)
 
     async def config(self, name: AgentName) -> ChannelConfig:
-        """Return how a channel is reached, with its secrets. One that is not there is ChannelUnknown."""
+        """Return the configuration of a channel, with its secrets. Raise ChannelUnknown if there is none."""
 
         async def operation(tx: Transaction) -> ChannelConfig:
             config = await _config(tx, name)
@@ -153,8 +153,8 @@ class Channels:
         return await self._store.read(operation, is_long=True)
 
     async def bind(self, name: AgentName, conversation: str, to: Address, actor: Identity) -> Binding:
-        """Let what is said in a conversation go to an agent or a session, which can answer there. The conversation OWN
-        stands for all that have no binding of their own."""
+        """Route the messages of a conversation to an agent or a session, which can answer there. The conversation OWN
+        stands for all conversations without a binding of their own."""
 
         async def operation(tx: Transaction) -> Binding:
             return await bind_conversation(Act(tx, actor, self._clock.now()), name, conversation, to)
@@ -162,7 +162,7 @@ class Channels:
         return await self._store.commit(operation)
 
     async def unbind(self, name: AgentName, conversation: str, actor: Identity) -> Binding:
-        """Let go of a conversation; ConversationUnbound where it was not bound."""
+        """Remove the binding of a conversation. Raise ConversationUnbound if there is none."""
 
         async def operation(tx: Transaction) -> Binding:
             binding = await known_binding(tx, name, conversation)
@@ -172,8 +172,8 @@ class Channels:
         return await self._store.commit(operation)
 
     async def hear(self, said: Said) -> Receipt:
-        """Take in what a person says: for whoever the conversation is bound to, or as the answer to the message that it
-        names. Answers to it go back to the conversation."""
+        """Accept a message that a person wrote: for the recipient of the conversation's binding, or as the answer to
+        the message it names. Answers to it go back to the conversation."""
         if not said.text.strip():
             raise Invalid("text", said.text, "say something")
 
@@ -189,7 +189,7 @@ class Channels:
         bound = await self._store.read(look)
         parts: tuple[Part, ...] = (TextPart(said.text),)
         if said.person is not None:
-            parts += (DataPart({"person": said.person}),)  # a model reads it too
+            parts += (DataPart({"person": said.person}),)  # a model reads the name too
         draft = Draft(
             kind=Kind.NOTIFY if bound is not None else Kind.RESPONSE,
             to=() if bound is None else (bound.to,),
@@ -226,7 +226,7 @@ async def _config(tx: Transaction, name: AgentName) -> ChannelConfig | None:
 
 
 async def _check_posted(tx: Transaction, said: Said, answered: MessageId) -> None:
-    """Raise Invalid where a message was not posted in the conversation: people answer what they were told."""
+    """Raise Invalid if a message was not posted in the conversation: people can answer only what they were shown."""
     await known_message(tx, answered)
     for copy in await tx.deliveries.of_message(answered):
         post = await tx.posts.get(copy.id)

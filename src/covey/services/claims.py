@@ -9,8 +9,8 @@ from covey.services.act import Act, journal, place
 
 
 async def take_claim(act: Act, task: Task, session: SessionId | None) -> Task:
-    """Let a session have a task, or somebody without one. Its message stays where it is: who works on it as a program
-    is not shown it."""
+    """Claim a task for a session, or for an actor without one. The task's message stays in its inbox: a program that
+    works on the task is not shown the message."""
     after = claimed(task, session, act.now)
     await act.tx.tasks.put(after)
     await journal(
@@ -27,7 +27,7 @@ async def take_claim(act: Act, task: Task, session: SessionId | None) -> Task:
 
 
 async def take_parked(act: Act, copy: Delivery, session: Session) -> Delivery:
-    """Let a session have the task that a parked delivery hands over; return the delivery in the session's inbox."""
+    """Claim the task that a parked delivery hands over for a session. Return the delivery in the session's inbox."""
     task = await act.tx.tasks.get(copy.message_id)
     if task is not None:
         await take_claim(act, task, session.id)
@@ -38,5 +38,5 @@ async def take_parked(act: Act, copy: Delivery, session: Session) -> Delivery:
 
 
 def is_left(task: Task) -> bool:
-    """Tell whether the session that worked on it has ended."""
+    """Tell whether the session that worked on the task has ended."""
     return task.is_active and task.abandoned_at is not None

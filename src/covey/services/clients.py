@@ -1,4 +1,4 @@
-"""Clients: one session for each running agent client, whether its MCP server or one of its hooks comes first."""
+"""Clients: one session per running agent client, whether its MCP server or one of its hooks starts first."""
 
 from typing import NamedTuple
 
@@ -19,7 +19,7 @@ from covey.services.offers import shown_states
 from covey.services.open_tasks import open_tasks
 
 FEW = 64
-"""So many offered deliveries are looked at for one whose lease has ended."""
+"""The number of offered deliveries that are searched for an expired lease."""
 
 
 class Seated(NamedTuple):
@@ -28,11 +28,11 @@ class Seated(NamedTuple):
     session: Session
     identity: Identity
     is_own: bool
-    """Whether the program made it, and ends it; False where a shell or another program did."""
+    """True if this program made the session, and ends it; False if a shell or another program did."""
 
 
 class Clients:
-    """With a `holder`, all clients are its agent's, by its token."""
+    """Sessions of agent clients. With a `holder`, all clients belong to the agent of its token."""
 
     def __init__(
         self, store: Store, clock: Clock, liveness: Liveness, directory: Directory, holder: Identity | None = None
@@ -47,7 +47,8 @@ class Clients:
 
     async def serve(self, wish: JoinRequest, inherited: Identity | None = None) -> Seated:
         """Return the session that the MCP server in this process acts from: the inherited one, the one that its client
-        has already, or a new one. Two servers never act from one: a client process may run several agents."""
+        has already, or a new one. Two servers never share a session, because one client process may run several
+        agents."""
         if inherited is not None:
             self._check_own(inherited)
         client = client_of(self._liveness.ancestors())
@@ -96,8 +97,8 @@ class Clients:
         return seated
 
     async def remote(self, wish: JoinRequest) -> Seated:
-        """Return the session of a client that is not on this machine and comes through the server in this process: the
-        one with the label that was wished for, or a new one. It ends with its lease, or with the server."""
+        """Return the session of a client on another machine that comes through the server in this process: the one with
+        the requested label, or a new one. It ends with its lease, or with the server."""
         server = self._liveness.hold()
         wish = wish._replace(kind=SessionKind.LEASED, name=wish.name or self._name)
         minted = self._directory.mint(wish, server)
@@ -115,7 +116,8 @@ class Clients:
         return await self._store.commit(operation, is_long=True)
 
     async def release(self, seated: Seated) -> None:
-        """Note that a server acts for a session no longer. Its own one ends, unless hooks have come to it."""
+        """Note that a server no longer acts for a session. A session of the server's own ends, unless a hook uses
+        it."""
         self._check_own(seated.identity)
 
         async def operation(tx: Transaction) -> bool:
@@ -130,8 +132,8 @@ class Clients:
             await self._directory.leave(seated.identity)
 
     async def seen(self, actor: Identity) -> None:
-        """Show a sign of life of a session where the last one is not fresh; SessionEnded where it is over. Leases of
-        its offers go on: what a server showed that died since is to come again some time."""
+        """Record a sign of life of a session if the last one is not fresh. Raise SessionEnded if the session is over.
+        The leases of its offers are not renewed: mail that a dead server showed must be shown again."""
         self._check_own(actor)
 
         async def look(tx: Transaction) -> bool:
@@ -145,8 +147,8 @@ class Clients:
             await self._store.commit(operation)
 
     async def lacks_mail(self, actor: Identity, presentation: Presentation, *, takes_tasks: bool = False) -> bool:
-        """Tell whether mail waits that nobody but a server can show to the client's model: it has no hooks. Where the
-        model takes tasks, those that wait for a session count too."""
+        """Tell whether mail waits that only a server can show to the client's model, because the client has no hooks.
+        If the model takes tasks, tasks that wait for a session count too."""
 
         async def operation(tx: Transaction) -> bool:
             session = await own_session(tx, actor)
@@ -165,8 +167,8 @@ class Clients:
     async def _of_client(
         self, tx: Transaction, client: Holder | None, name: AgentName | None, *, is_free: bool = False
     ) -> Session | None:
-        """Return the oldest session of a client process, of an agent where one is named; with `is_free` one for which
-        no server acts."""
+        """Return the oldest session of a client process, of the named agent if any. With `is_free`, only a session for
+        which no server acts."""
         name = name or self._name
         for session in await tx.sessions.current() if client else ():
             if session.holder.process == client and session.kind is not SessionKind.LEASED:
@@ -176,7 +178,7 @@ class Clients:
         return None
 
     async def _free(self, tx: Transaction, inherited: Identity) -> Session | None:
-        """Return a session that was inherited, unless it is over or another server acts for it."""
+        """Return an inherited session, unless it is over or another server acts for it."""
         try:
             session = await own_session(tx, inherited)
         except (SessionEnded, SessionUnknown):
@@ -199,5 +201,5 @@ class Clients:
 
 
 def _both(server: Holder, client: Holder | None) -> Holder:
-    """Return the lock of a server together with the process of its client."""
+    """Return a holder with the server's lock and the client's process."""
     return server if client is None else client._replace(lock=server.lock)

@@ -1,4 +1,4 @@
-"""What is told when mail turns out to be damaged: once for each message, to the journal and to the operator."""
+"""Notices of damaged mail: one per message, to the journal and to the operator."""
 
 from collections.abc import Iterable
 
@@ -19,7 +19,7 @@ from covey.services.updates import Desk, Told
 
 
 async def is_reported(tx: Transaction, delivery: Delivery) -> bool:
-    """Tell whether the journal has it that the message of a delivery is damaged."""
+    """Tell whether the journal records the message of a delivery as damaged."""
     wanted = EventFilter(message_id=delivery.message_id, action=Action.MESSAGE_DAMAGED)
     return bool(await tx.journal.read(0, 1, wanted))
 

@@ -1,4 +1,4 @@
-"""Damaged messages: they are never shown as mail, keep nothing else from being shown, and the operator is told."""
+"""Damaged messages: they are never shown as mail, do not block other mail, and are reported to the operator."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
@@ -14,7 +14,7 @@ from covey.services.known import known_message
 
 
 async def message_or_notice(tx: "ports.Transaction", message_id: MessageId, at: datetime) -> Message:
-    """Return a message for a list; in the place of a damaged one, words of the space that say so."""
+    """Return a message for a list; for a damaged one, a notice by the space in its place."""
     try:
         return await known_message(tx, message_id)
     except MessageDamaged as error:

@@ -1,4 +1,4 @@
-"""Decisions: a request for approval has one answer, a decision, by an agent that was asked."""
+"""Decisions: a request for approval has exactly one answer, a decision by an agent that was asked."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -19,8 +19,8 @@ _CLOSED: Final[Mapping[TicketMove | None, str]] = {
 
 
 async def check_decision(act: Act, message: Message, answered: Message) -> None:
-    """Raise where a response to a request for approval is not its decision: DecisionMissing where it says none,
-    NotYours where someone else was asked, AlreadyDecided where it comes second. Any other message passes."""
+    """Raise if a response to a request for approval is not its decision: DecisionMissing if it contains none, NotYours
+    if another agent was asked, AlreadyDecided if it is not the first. Any other message passes."""
     request = requested(answered) if message.kind is Kind.RESPONSE else None
     if request is None:
         return
@@ -39,7 +39,7 @@ async def check_decision(act: Act, message: Message, answered: Message) -> None:
 
 
 async def _end(act: Act, request: ApprovalRequest, ticket: Ticket) -> str:
-    """Return how a request for approval ended, in a word."""
+    """Return the end of a request for approval, as one word."""
     answer = await act.tx.messages.get(ticket.answer) if ticket.answer else None
     decision = read_decision(request, answer.parts) if answer else None
     return decision.word if decision else _CLOSED.get(ticket.close_reason, "closed")

@@ -26,11 +26,11 @@ from covey.services.mail import not_for
 from covey.services.unarchived import numbered, unarchived
 
 SWEPT: Final = "swept"
-"""Why a delivery is settled that waited in a scope when it was swept."""
+"""The reason on a delivery that was waiting in a scope when the scope was swept."""
 
 
 class Swept(NamedTuple):
-    """What a sweep did."""
+    """The result of a sweep."""
 
     scope: Scope
     messages_swept: int
@@ -44,7 +44,7 @@ class Dialogue:
         self._shared = shared
 
     async def thread(self, message_id: MessageId) -> Sequence[Message]:
-        """Return the whole thread that a message is in, causes before effects, archived and swept ones included."""
+        """Return the whole thread of a message, causes before effects, archived and swept messages included."""
 
         async def operation(tx: Transaction) -> Sequence[Message]:
             message = await known_message(tx, message_id)
@@ -53,7 +53,7 @@ class Dialogue:
         return await self._store.read(operation, is_long=True)
 
     async def find(self, wanted: MessageFilter, limit: int = 100) -> Sequence[Message]:
-        """Return the newest messages of a scope, a subject, a kind, a sender or a time, oldest of them first."""
+        """Return the newest messages of a scope, subject, kind, sender or time, oldest first."""
 
         async def operation(tx: Transaction) -> Sequence[Message]:
             return await tx.messages.find(wanted, limit)
@@ -77,7 +77,8 @@ class Dialogue:
         return await self._store.read(operation)
 
     async def unarchived(self, agent: AgentName) -> Sequence[Item]:
-        """Return what an agent has not put away, by seq: what waits for it, and what it owes, answered or not."""
+        """Return an agent's unarchived mail, by seq: its waiting mail, and the requests whose tickets are not
+        closed."""
 
         async def operation(tx: Transaction) -> Sequence[Item]:
             return await unarchived(tx, agent, self._clock.now())
@@ -85,7 +86,7 @@ class Dialogue:
         return await self._store.read(operation, is_long=True)
 
     async def numbered(self, agent: AgentName, number: int) -> Delivery:
-        """Return what an agent knows by a number, also where it was handled; NumberUnknown where there is nothing."""
+        """Return the delivery with an agent's number, handled or not. Raise NumberUnknown if there is none."""
 
         async def operation(tx: Transaction) -> Delivery:
             delivery = await numbered(tx, agent, number, self._clock.now())
@@ -96,7 +97,7 @@ class Dialogue:
         return await self._store.read(operation, is_long=True)
 
     async def ticket(self, ticket: TicketId) -> Ticket:
-        """Return a ticket."""
+        """Return a ticket as it is now."""
 
         async def operation(tx: Transaction) -> Ticket:
             return await ticket_by_now(tx, await known_ticket(tx, ticket), self._clock.now())
@@ -104,10 +105,11 @@ class Dialogue:
         return await self._store.read(operation)
 
     async def archive(self, message_id: MessageId, actor: Identity, recipient: AgentName | None = None) -> None:
-        """Put a message away for its recipient: the actor's agent, or for the operator the one that is named.
+        """Archive a message for its recipient: the actor's agent, or the named one if the actor is the operator.
 
-        A request that expects a reply and has none is NotAnswered, unless trouble has put an answer out of reach. Where
-        other programs share the archive, one of them may archive it at the same moment: then it is AlreadyArchived.
+        A request that expects a reply and has none raises NotAnswered, unless trouble has made an answer impossible. If
+        other programs share the archive and one of them archives the message at the same moment, AlreadyArchived is
+        raised.
         """
         is_claimed = self._shared is None
 
@@ -130,7 +132,7 @@ class Dialogue:
                 has_expired = DeliveryState.EXPIRED in states and not states & WAITING
                 if ticket.state is TicketState.OPEN and ticket.trouble is None and not has_expired:
                     raise NotAnswered(message_id)
-            if is_owed or any(copy.state in WAITING for copy in copies):  # else its file has left the inbox before
+            if is_owed or any(copy.state in WAITING for copy in copies):  # else the file has left the inbox before
                 is_claimed = is_claimed or self._claim(message_id, agent)
                 if not is_claimed:
                     raise AlreadyArchived(message_id)
@@ -148,7 +150,7 @@ class Dialogue:
         return self._shared is None or self._shared.claim(ids)
 
     async def waive(self, ticket: TicketId, actor: Identity) -> Ticket:
-        """Give up a debt: the asker, or the operator, wants no answer any more."""
+        """Give up a debt, as its asker or as the operator: no answer is wanted any more."""
 
         async def operation(tx: Transaction) -> Ticket:
             owed = await known_ticket(tx.visible, ticket)
@@ -158,7 +160,7 @@ class Dialogue:
         return await self._store.commit(operation)
 
     async def gate(self, scope: Scope) -> Verdict:
-        """Judge a scope: passed, or what is still owed in it. Looking changes nothing."""
+        """Judge a scope: passed, or the tickets that are still owed in it. Nothing is changed."""
 
         async def operation(tx: Transaction) -> Verdict:
             return verdict(scope, await tickets_by_now(tx, await tx.tickets.owed_in(scope), self._clock.now()))
@@ -166,7 +168,8 @@ class Dialogue:
         return await self._store.read(operation)
 
     async def force(self, scope: Scope, actor: Identity, why: str) -> Verdict:
-        """Pass the gate whatever is owed: the debts are closed as forced; who, why and over what is journalled."""
+        """Pass the gate in spite of debts. They are closed as forced; the actor, the reason and the tickets are
+        journalled."""
         if not why.strip():
             raise Invalid("reason", why, "forcing the gate needs a reason")
 
@@ -176,7 +179,7 @@ class Dialogue:
         return await self._store.commit(operation)
 
     async def sweep(self, scope: Scope, actor: Identity, force_because: str | None = None) -> Swept:
-        """Archive all messages of a scope whose gate is passed (or forced); GateClosed where it is not."""
+        """Archive all messages of a scope whose gate is passed or forced. Raise GateClosed if it is not."""
         if force_because is not None and not force_because.strip():
             raise Invalid("reason", force_because, "forcing the gate needs a reason")
 
@@ -209,7 +212,7 @@ async def _force(act: Act, scope: Scope, why: str) -> Verdict:
 
 
 async def known_ticket(tx: Transaction, ticket: TicketId) -> Ticket:
-    """Return a ticket; TicketUnknown where there is none."""
+    """Return a ticket. Raise TicketUnknown if there is none."""
     found = await tx.tickets.get(ticket)
     if found is None:
         raise TicketUnknown(ticket)

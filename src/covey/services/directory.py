@@ -1,4 +1,4 @@
-"""The directory: agents with their cards, sessions that join and leave, who is idle, busy or offline."""
+"""The directory: agents with their cards, sessions that join and leave, and presence (idle, busy, offline)."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
@@ -31,16 +31,16 @@ from covey.services.session_lookup import SessionLookup
 NEXT_AUTOMATIC_NAME = "next-automatic-name"
 
 FRESH: Final = 0.25
-"""For this part of a session's lease a sign of life needs no other one after it."""
+"""The fraction of a session's lease for which a sign of life is fresh enough."""
 
 
 class JoinRequest(NamedTuple):
-    """How a session wants to join."""
+    """The request of a session to join."""
 
     name: AgentName | None = None
     """None for an automatic name: agentA, agentB…"""
     card: Card | None = None
-    """None leaves the card as it is."""
+    """None leaves the card unchanged."""
     kind: SessionKind = SessionKind.ATTACHED
     session_id: SessionId | None = None
     label: Label | None = None
@@ -48,12 +48,12 @@ class JoinRequest(NamedTuple):
     """The key of the session that spawned this one."""
     client_pid: int | None = None
     capacity: Capacity | None = None
-    """None takes the card's."""
+    """None takes the card's capacity."""
     lease: timedelta = PRESENCE_LEASE
 
 
 class Minted(NamedTuple):
-    """What a new session is known by, and what keeps it alive."""
+    """The id, the secret and the holder of a new session. The holder keeps it alive."""
 
     session_id: SessionId
     secret: str
@@ -61,13 +61,13 @@ class Minted(NamedTuple):
 
 
 class Joined(NamedTuple):
-    """A new session, the secret that proves it, and how much parked mail it adopted."""
+    """A new session, the secret that proves its identity, and the number of parked messages it adopted."""
 
     session: Session
     secret: str
     adopted: int
     grade: Grade = Grade.SESSION
-    """TOKEN where its agent's token let it join."""
+    """TOKEN if the session joined by its agent's token."""
 
     @property
     def identity(self) -> Identity:
@@ -75,7 +75,7 @@ class Joined(NamedTuple):
 
 
 class AgentView(NamedTuple):
-    """An agent as others see it now."""
+    """An agent as other agents see it now."""
 
     name: AgentName
     card: Card
@@ -86,11 +86,11 @@ class AgentView(NamedTuple):
     last_seen_at: datetime | None
     current_tasks: tuple[str, ...] = ()
     pause: Pause | None = None
-    """Why it takes and sends nothing, by itself or with the whole space."""
+    """The pause of the agent or of the whole space, if any. A paused agent neither takes nor sends."""
 
 
 class Directory:
-    """With a `holder`, sessions join by its token: they are its agent's, and of that grade."""
+    """Agents and sessions. With a `holder`, sessions join by its token: they belong to its agent and have its grade."""
 
     def __init__(
         self, store: Store, clock: Clock, ids: Ids, liveness: Liveness, holder: Identity | None = None
@@ -103,7 +103,7 @@ class Directory:
         self.lookup = SessionLookup(clock, liveness)
 
     async def register(self, name: AgentName, card: Card, actor: Identity) -> Agent:
-        """Make an agent known, or change its card. Without a session it is offline, and reachable."""
+        """Register an agent, or change its card. Without a session the agent is offline, and still reachable."""
         check_free(name)
         check_as(actor, name, "register")
 
@@ -113,7 +113,7 @@ class Directory:
         return await self._store.commit(operation)
 
     async def join(self, wish: JoinRequest) -> Joined:
-        """Start a session. It adopts the mail that is parked with its agent."""
+        """Start a session. The session adopts the mail that is parked with its agent."""
         minted = self.mint(wish, self._process(wish))
 
         async def operation(tx: Transaction) -> Joined:
@@ -122,11 +122,12 @@ class Directory:
         return await self._store.commit(operation, is_long=True)
 
     def mint(self, wish: JoinRequest, holder: Holder) -> Minted:
-        """Return what a new session is known by; made before the operation that begins it, which may run again."""
+        """Return the id and secret of a new session. They are made before the operation that begins it, because that
+        may be retried."""
         return Minted(wish.session_id or self._ids.session_id(), self._ids.secret(), holder)
 
     async def admit(self, tx: Transaction, wish: JoinRequest, minted: Minted) -> Joined:
-        """Begin a session within a transaction."""
+        """Start a session within a transaction."""
         now = self._clock.now()
         grade = Grade.SESSION if self._holder is None else Grade.TOKEN
         name = wish.name or (self._holder.agent if self._holder else await _next_automatic_name(tx))
@@ -169,8 +170,8 @@ class Directory:
     async def leave(
         self, actor: Identity, reason: str = "left", session_id: SessionId | None = None
     ) -> Leftovers | None:
-        """End the actor's session, or another one of its agent's; return what it left. Leaving twice does nothing, and
-        is None."""
+        """End the actor's session, or another session of its agent. Return what it left behind; None if it has ended
+        before."""
         leaving = session_id or actor.session
 
         async def operation(tx: Transaction) -> Leftovers | None:
@@ -187,7 +188,7 @@ class Directory:
         return await self._store.commit(operation, is_long=True)
 
     async def set_activity(self, actor: Identity, activity: Activity) -> None:
-        """Say that the actor's session is idle or busy."""
+        """Set the actor's session to idle or busy."""
 
         async def operation(tx: Transaction) -> None:
             session = await own_session(tx, actor)
@@ -204,7 +205,7 @@ class Directory:
         await self._store.commit(operation)
 
     async def set_status(self, actor: Identity, status: str) -> None:
-        """Say what the actor is doing, in its own words. A main session says it for its agent, a child for itself."""
+        """Set the actor's status text. A main session sets it for its agent, a child for itself."""
 
         async def operation(tx: Transaction) -> None:
             act = Act(tx, actor, self._clock.now())
@@ -222,7 +223,7 @@ class Directory:
         await self._store.commit(operation)
 
     async def status_of(self, actor: Identity) -> str | None:
-        """Return what the actor has said that it is doing."""
+        """Return the status text that the actor has set."""
 
         async def operation(tx: Transaction) -> str | None:
             child = await _child(tx, actor)
@@ -231,7 +232,7 @@ class Directory:
         return await self._store.read(operation)
 
     async def heartbeat(self, actor: Identity) -> None:
-        """Show a sign of life: the session's lease and its offers' leases begin anew."""
+        """Renew the leases of the session and of its offers."""
 
         async def operation(tx: Transaction) -> None:
             session = await own_session(tx, actor)
@@ -242,7 +243,7 @@ class Directory:
         await self._store.commit(operation)
 
     async def touch(self, actor: Identity) -> None:
-        """Show a sign of life where the last one is not fresh: what a program does that lives for one call only."""
+        """Send a heartbeat if the last sign of life is not fresh, for programs that live for one call only."""
 
         async def operation(tx: Transaction) -> bool:
             session = await own_session(tx, actor)
@@ -252,7 +253,7 @@ class Directory:
             await self.heartbeat(actor)
 
     async def agents(self) -> Sequence[AgentView]:
-        """Return every agent as it is now, by name. Looking changes nothing."""
+        """Return every agent as it is now, by name. Nothing is changed."""
 
         async def operation(tx: Transaction) -> Sequence[AgentView]:
             return await agents_now(tx, self._liveness, self._clock.now())
@@ -260,7 +261,7 @@ class Directory:
         return await self._store.read(operation, is_long=True)
 
     async def names(self) -> Sequence[AgentName]:
-        """Return the names of all agents, without asking who is live."""
+        """Return the names of all agents, without checking which are live."""
 
         async def operation(tx: Transaction) -> Sequence[AgentName]:
             return [agent.name for agent in await tx.agents.all()]
@@ -284,11 +285,11 @@ class Directory:
         return await self._store.read(self.lookup.by_id(session_id))
 
     async def labelled(self, label: Label) -> Session:
-        """Return the one live session that carries a label; SessionUnknown for none, LabelAmbiguous for several."""
+        """Return the one live session with a label. Raise SessionUnknown for none, LabelAmbiguous for several."""
         return await self._store.read(self.lookup.by_label(label))
 
     async def keyed(self, key: SessionKey) -> Session:
-        """Return the live session with a key; SessionUnknown for none."""
+        """Return the live session with a key. Raise SessionUnknown for none."""
         return await self._store.read(self.lookup.by_key(key))
 
     def _process(self, wish: JoinRequest) -> Holder:
@@ -305,13 +306,13 @@ class Directory:
 
 
 async def _child(tx: Transaction, actor: Identity) -> Session | None:
-    """Return the session that the actor acts from, where it is a child."""
+    """Return the session that the actor acts from, if it is a child."""
     session = await tx.sessions.get(actor.session) if actor.session else None
     return None if session is None or session.key.is_main else session
 
 
 async def agents_now(tx: Transaction, liveness: Liveness, now: datetime) -> Sequence[AgentView]:
-    """Return every agent as it is now, by name. A foreign program that has said nothing for a while is left out."""
+    """Return every agent as it is now, by name. A foreign program without a live session is left out."""
     sessions: dict[AgentName, list[Session]] = {}
     for session in await tx.sessions.current():
         if is_live(session, liveness, now):
@@ -327,7 +328,7 @@ async def agents_now(tx: Transaction, liveness: Liveness, now: datetime) -> Sequ
 
 
 def view_of(agent: Agent, sessions: Sequence[Session], tasks: Sequence[str] = ()) -> AgentView:
-    """Return how an agent with these live sessions and tasks looks."""
+    """Return the view of an agent with these live sessions and tasks."""
     busy = bool(tasks) or any(session.activity is Activity.BUSY for session in sessions)
     return AgentView(
         name=agent.name,
@@ -342,20 +343,20 @@ def view_of(agent: Agent, sessions: Sequence[Session], tasks: Sequence[str] = ()
 
 
 def _status(agent: Agent, sessions: Sequence[Session]) -> str | None:
-    """Return what an agent does. One that is there as a single child does what the child says."""
+    """Return the status of an agent. If its only session is a child with a status, return the child's."""
     is_child = len(sessions) == 1 and not sessions[0].key.is_main
     return (sessions[0].status if is_child else None) or agent.status
 
 
 def with_pause(view: AgentView, paused: Mapping[AgentName, Pause]) -> AgentView:
-    """Return an agent with its pause, or that of the whole space. People on a channel are never paused."""
+    """Return an agent's view with its own pause, or that of the whole space. Channels are never paused."""
     pause = None if view.card.channel else paused.get(view.name) or paused.get(WHOLE)
     return view._replace(pause=pause)
 
 
 async def enrol(act: Act, name: AgentName, card: Card) -> Agent:
-    """Make an agent known, or change its card."""
-    card = check_card(card)._replace(wire_name=None)  # one that can't be read again would keep everyone out
+    """Register an agent, or change its card."""
+    card = check_card(card)._replace(wire_name=None)  # a card that can't be read again would lock every program out
     known = await act.tx.agents.get(name)
     if known is not None and known.card.wire_name is not None:
         await _take_over(act, name)
@@ -368,7 +369,7 @@ async def enrol(act: Act, name: AgentName, card: Card) -> Agent:
 
 
 async def _take_over(act: Act, name: AgentName) -> None:
-    """End the sessions of foreign programs under the name of an agent of this space, which gets their mail."""
+    """End the sessions of foreign programs under the name of an agent of this space. The agent gets their mail."""
     for session in await act.tx.sessions.of_agent(name):
         if session.is_foreign:
             await end_session(act, session, "an agent of this space has taken its name", ())
@@ -401,7 +402,7 @@ async def _next_automatic_name(tx: Transaction) -> AgentName:
 
 
 def new_key(name: AgentName, session_id: SessionId, parent: SessionKey | None, live: Sequence[Session]) -> SessionKey:
-    """Return the key of a new session, beside the agent's live ones."""
+    """Return the key of a new session, given the agent's live sessions."""
     if parent is not None:
         child = parent.child(session_id)
         return child if parent.agent == name else child._replace(agent=name)

@@ -1,4 +1,4 @@
-"""The doctor: looks at every area of a space, says what is wrong, and mends what can be mended."""
+"""The doctor: examines every area of a space, reports findings, and repairs those that can be repaired."""
 
 from collections.abc import AsyncIterator, Callable, Sequence
 from typing import Final, NamedTuple
@@ -22,8 +22,8 @@ from covey.services.doctor_tickets import TicketsCheckup
 from covey.services.upkeep import Upkeep
 
 Opening = Callable[[], Sequence[Checkup]]
-"""Opens the records and returns what examines them. It is called only where nothing beneath keeps them from being
-read, and may still raise Unavailable."""
+"""Opens the records and returns their checkups. Called only if nothing beneath prevents reading them. May raise
+Unavailable."""
 
 
 RECORD_AREAS: Final = (
@@ -39,11 +39,11 @@ RECORD_AREAS: Final = (
     Area.CHANNELS,
     Area.JOURNAL,
 )
-"""What can be looked at only where the records can be read."""
+"""Areas that can be examined only if the records can be read."""
 
 
 class Failure(NamedTuple):
-    """A finding that could not be mended."""
+    """A finding that could not be repaired."""
 
     finding: Finding
     error: CoveyError
@@ -56,7 +56,8 @@ class Doctor:
         self._records: Sequence[Checkup] = ()
 
     async def examine(self, *, thorough: bool, tell: Callable[[Area], Tell]) -> AsyncIterator[Examination]:
-        """Look at every area in turn, first beneath the records, then at them; what can't be looked at says so."""
+        """Examine every area in turn, first those beneath the records, then the records. An area that can't be examined
+        is reported as not examined."""
         is_blocked = False
         for checkup in self._beneath:
             examination = await _examined(checkup, thorough, tell)
@@ -76,7 +77,7 @@ class Doctor:
             yield await _examined(checkup, thorough, tell)
 
     async def mend(self, findings: Sequence[Finding], actor: Identity) -> Sequence[Failure]:
-        """Do what the remedies say, area by area; return what could not be done."""
+        """Apply the remedies, area by area. Return those that failed."""
         failures: list[Failure] = []
         for checkup in (*self._beneath, *self._records):
             due = [f for f in findings if f.diagnosis.area is checkup.area and f.remedy is not None]
@@ -89,7 +90,7 @@ class Doctor:
 
 
 def record_checkups(ports: Ports) -> Sequence[Checkup]:
-    """Return what examines the records of a space."""
+    """Return the checkups of a space's records."""
     store, clock, liveness = ports.store, ports.clock, ports.liveness
     upkeep = Upkeep(store, clock, ports.ids, liveness)
     return (
@@ -114,7 +115,7 @@ async def _examined(checkup: Checkup, thorough: bool, tell: Callable[[Area], Tel
     except (Unavailable, OSError) as error:
         return _hindered(checkup.area, _fact(error))
     except (CoveyError, ValueError, LookupError, TypeError, AttributeError) as error:
-        # What the decoders of records raise on what no Covey has written.
+        # Raised by the decoders for records that no version of Covey has written.
         what = f"{checkup.area}: a record can't be read ({type(error).__name__}: {error})"
         return Examination(checkup.area, "not examined", (Finding(RECORD_UNREADABLE, what),), is_done=False)
 

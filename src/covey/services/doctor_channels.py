@@ -1,4 +1,4 @@
-"""Channels under examination: what would never be posted, and what people say to nobody."""
+"""Channels under examination: posts that would never be sent, and conversations without a recipient."""
 
 from collections.abc import AsyncIterator, Sequence
 from typing import Final, NamedTuple
@@ -25,20 +25,20 @@ from covey.services.known import known_message
 from covey.services.posting import let_next, post_all
 
 MOST: Final = 1_000_000
-"""How many pending posts of a channel are looked at."""
+"""The number of pending posts per channel that are examined."""
 
 
 class Ailing(NamedTuple):
-    """What is wrong with channels."""
+    """Faults of channels."""
 
     channels: int
     stuck: Sequence[Post]
-    """Those that are next in their conversation, and have no time at which they are tried."""
+    """Posts at the head of their conversation without a time for the next try."""
     unposted: Sequence[Delivery]
-    """What waits in the inbox of a channel and has no post."""
+    """Deliveries in the inbox of a channel without a post."""
     incomplete: Sequence[AgentName]
     dead: Sequence[str]
-    """Bindings to nobody, in words."""
+    """Bindings to missing agents or ended sessions, in words."""
 
     def findings(self) -> tuple[Finding, ...]:
         found = (
@@ -128,11 +128,11 @@ async def _is_complete(tx: Transaction, name: AgentName) -> bool:
         config = read_config(name, public, private)
     except (Invalid, ValueError):
         return False
-    return config is None or config.is_complete  # without any it is a channel by its card, carried by a program
+    return config is None or config.is_complete  # without a config it is a channel by its card, carried by a program
 
 
 async def _why_dead(tx: Transaction, binding: Binding) -> str | None:
-    """Return why nobody hears what is said in a conversation; None where somebody does."""
+    """Return why a conversation has no recipient; None if it has one."""
     channel = await tx.agents.get(binding.channel)
     if channel is None or not channel.card.channel:
         return f"{binding.channel} is no channel"
@@ -148,7 +148,7 @@ async def _why_gone(tx: Transaction, to: Address) -> str | None:
 
 
 async def _post(act: Act, delivery: Delivery) -> None:
-    """Make the post that a delivery lacks."""
+    """Create the missing post of a delivery."""
     message = await known_message(act.tx, delivery.message_id)
     answered = await act.tx.messages.get(message.in_reply_to) if message.in_reply_to is not None else None
     await post_all(act, message, answered, (delivery,))

@@ -1,4 +1,4 @@
-"""Inboxes under examination: those that hold mail and belong to nobody, and those of agents that nobody can be."""
+"""Inboxes under examination: those with mail but no owner, and agents with a reserved name."""
 
 from collections.abc import AsyncIterator, Sequence
 from typing import NamedTuple
@@ -73,7 +73,7 @@ class InboxesCheckup:
         await self._store.commit(operation, is_long=True)
 
     async def _hand_on(self, act: Act, delivery: Delivery) -> None:
-        """Take a delivery out of the inbox of a session that is no more, or never was."""
+        """Move a delivery out of the inbox of a session that has ended or never existed."""
         if delivery.agent is not None:
             siblings = await live_sessions(act, delivery.agent, self._liveness)
             if delivery.inbox not in {sibling.inbox for sibling in siblings}:
@@ -100,7 +100,7 @@ async def _orphans(tx: Transaction) -> AsyncIterator[Orphan]:
 
 
 async def _why(tx: Transaction, inbox: InboxId) -> str | None:
-    """Return why an inbox is nobody's; None where it is somebody's."""
+    """Return why an inbox has no owner; None if it has one."""
     session_id = inbox_session(inbox)
     if session_id is None:
         agent = AgentName(inbox.partition(":")[2])
@@ -122,5 +122,5 @@ async def _held(tx: Transaction, inbox: InboxId) -> AsyncIterator[Delivery]:
 
 
 def _is_early(delivery: Delivery) -> bool:
-    """Tell whether it was sent to a session id before anyone has it, and waits for that for its time."""
+    """Tell whether a message was sent to a session id before that session was registered, and still waits for it."""
     return delivery.agent is None and delivery.expires_at is not None

@@ -1,4 +1,4 @@
-"""The journal under examination: whether the records follow from it."""
+"""The journal under examination: a check that the records follow from the journal."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""The doctor's note: who let a finding be mended, in the journal."""
+"""The doctor's note: a journal entry with the actor who approved a repair."""
 
 from typing import Final
 
@@ -7,10 +7,10 @@ from covey.core.finding import Finding
 from covey.services.act import Act, journal
 
 MOST_ITEMS: Final = 100
-"""How much of what a finding is about the journal names; the changes themselves are journalled one by one."""
+"""The number of a finding's items that the journal names. The changes themselves are journalled one by one."""
 
 
 async def note(act: Act, finding: Finding) -> None:
-    """Write it down, in the transaction that mends it."""
+    """Journal a finding, in the transaction that repairs it."""
     items = list(finding.items[:MOST_ITEMS])
     await journal(act, Action.SPACE_MENDED, finding=finding.code, what=finding.what, items=items)

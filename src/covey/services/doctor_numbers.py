@@ -1,4 +1,4 @@
-"""The numbers of an agent that has to be registered again: they go on where they stopped."""
+"""Numbering of an agent that has to be registered again: its numbers continue after the last one."""
 
 from typing import Final
 
@@ -9,11 +9,11 @@ from covey.ports.store import Transaction
 
 PAGE: Final = 1000
 _NUMBERING: Final = (Action.MESSAGE_SENT, Action.DELIVERY_PLACED)
-"""What gives a delivery its number: accepting the message, or taking up mail that was there before the session."""
+"""Actions that number a delivery: accepting the message, or adopting mail from before the session."""
 
 
 async def restore_numbers(tx: Transaction, agent: AgentName) -> None:
-    """Let the agent's numbers go on after the highest that any of its mail has. Reads the whole journal."""
+    """Continue the agent's numbers after the highest number of its mail. Reads the whole journal."""
     highest = 0
     for action in _NUMBERING:
         after = 0

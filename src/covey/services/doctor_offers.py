@@ -33,21 +33,21 @@ class OffersCheckup:
     async def mend(self, findings: Sequence[Finding], actor: Identity) -> None:
         async def operation(tx: Transaction) -> None:
             act = Act(tx, actor, self._clock.now())
-            by_time = act._replace(actor=THE_SPACE)  # whoever comes across it did not do it
+            by_time = act._replace(actor=THE_SPACE)  # the actor only found it: time did this
             _, stuck = await self._look(tx)
             if stuck:
                 await note(act, _finding(stuck))
             for delivery in stuck:
                 if await _is_offered(tx, delivery):
                     await lapse(by_time, delivery)
-                # An offer that does not know of the delivery does not return it.
+                # An offer that does not list the delivery does not return it.
                 if await _is_offered(tx, delivery):
                     await shift(by_time, delivery, Move.RETURN, "its offer is lost")
 
         await self._store.commit(operation, is_long=True)
 
     async def _look(self, tx: Transaction) -> tuple[int, list[Delivery]]:
-        """Return how many deliveries are offered, and those of them that are stuck."""
+        """Return the number of offered deliveries, and those of them that are stuck."""
         now = self._clock.now()
         held = 0
         stuck: list[Delivery] = []
@@ -66,7 +66,7 @@ def _finding(stuck: Sequence[Delivery]) -> Finding:
 
 
 async def _is_stuck(tx: Transaction, delivery: Delivery, now: datetime) -> bool:
-    """Tell whether the lease is over, or no offer that goes on holds the delivery."""
+    """Tell whether the lease is over, or no open offer holds the delivery."""
     if delivery.lease_until is None or state_at(delivery, now) is not DeliveryState.OFFERED:
         return True
     offer = await tx.offers.get(delivery.offer) if delivery.offer is not None else None

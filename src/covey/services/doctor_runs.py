@@ -1,4 +1,5 @@
-"""Runs under examination: those that nobody will ever end, those that nobody was told of, and what they left."""
+"""Runs under examination: runs without a session, lost runs that were not reported, and folders that were not
+removed."""
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
@@ -19,19 +20,19 @@ from covey.services.run_moves import lose_run, shift_run
 from covey.services.upkeep import Upkeep
 
 MOST: Final = 1_000_000
-"""How many runs are looked at."""
+"""The number of runs that are examined."""
 
 CLEARING: Final = timedelta(minutes=1)
-"""So long whoever watched over a child may take to clear up after it."""
+"""The time that the supervisor of a child may take to clean up after it."""
 
 LOST: Final = "its session is gone"
 
 
 class Ailing(NamedTuple):
-    """What is wrong with runs."""
+    """Faults of runs."""
 
     running: int
-    """How many there are in all."""
+    """The total number of running children."""
     sessionless: Sequence[Run]
     untold: Sequence[Run]
     uncleared: Sequence[Run]
@@ -93,7 +94,8 @@ async def _look(tx: Transaction, now: datetime) -> Ailing:
 
 
 async def _is_sessionless(tx: Transaction, run: Run) -> bool:
-    """One whose process is gone, and that has not ended yet, is a finding of the sessions."""
+    """Tell whether a run goes on without a session. A run whose process is gone and whose session has not ended yet is
+    a finding of the sessions' checkup."""
     session = await tx.sessions.get(run.session)
     return session is None or session.has_ended
 

@@ -1,4 +1,4 @@
-"""Sessions under examination: those whose process is gone and that nobody has ended yet."""
+"""Sessions under examination: sessions whose process is gone and that have not been ended."""
 
 from collections.abc import Sequence
 
@@ -31,7 +31,7 @@ class SessionsCheckup:
         del thorough, tell
         live, dead = await self._store.read(self._look, is_long=True)
         if dead:
-            # One that left between the read and the look at its process has ended by the next read.
+            # A session that left between the read and the check of its process has ended by the next read.
             live, still = await self._store.read(self._look, is_long=True)
             dead = [session for session in still if session in dead]
         return Examination(self.area, counted(live, "live session"), (_finding(dead),) if dead else ())
@@ -46,7 +46,7 @@ class SessionsCheckup:
         await self._upkeep.tend()
 
     async def _look(self, tx: Transaction) -> tuple[int, Sequence[Session]]:
-        """Return how many sessions are live, and those that are not and have not ended."""
+        """Return the number of live sessions, and the dead sessions that have not been ended."""
         now = self._clock.now()
         current = await tx.sessions.current()
         dead = [session for session in current if not is_live(session, self._liveness, now)]

@@ -1,4 +1,4 @@
-"""Waits and causal trees under examination: those that nobody stands behind; and what was stopped or paused."""
+"""Waits and causal trees under examination: those without an owner, and those that were stopped or paused."""
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
@@ -24,26 +24,26 @@ from covey.services.pauses import pauses_of
 from covey.services.waits import Graph
 
 MOST: Final = 1_000_000
-"""How many trees are looked at."""
+"""The number of trees that are examined."""
 
 LONG_AGO: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 class Ailing(NamedTuple):
-    """What is wrong with waits and trees."""
+    """Faults of waits and trees, and the stops and pauses in force."""
 
     waits: int
-    """How many there are in all."""
+    """The total number of waits."""
     trees: int
     left: Sequence[Wait]
-    """Those of sessions that are gone. One whose time is over is forgotten when its agent waits again."""
+    """Waits of sessions that are gone. An expired wait is removed when its agent waits again."""
     rootless: Sequence[Tree]
     stopped: Sequence[Tree]
     exchanges: Sequence[Stop]
     paused: Mapping[AgentName, Pause]
 
     def notes(self) -> tuple[str, ...]:
-        """Return what holds agents up because it is meant to."""
+        """Return notes on stops and pauses that are in force on purpose."""
         return (
             *(_told_pause(name, pause) for name, pause in self.paused.items()),
             *(f"the tree of {tree.root} is stopped: `covey storms` shows why" for tree in self.stopped),
@@ -78,7 +78,7 @@ class StormsCheckup:
         del thorough, tell
         found = await self._store.read(self._look, is_long=True)
         if found.left:
-            # Who left between the read and the look at its process waits no more by the next read.
+            # An agent that left between the read and the check of its process no longer waits at the next read.
             again = await self._store.read(self._look, is_long=True)
             found = again._replace(left=[wait for wait in again.left if wait in found.left])
         summary = f"{counted(found.trees, 'causal tree')}, {counted(found.waits, 'wait')}"
@@ -97,7 +97,7 @@ class StormsCheckup:
                 for wait in ailing.left:
                     await tx.waits.remove(wait.asker, wait.what)
             if TREE_ROOTLESS.code in codes:
-                for tree in ailing.rootless:  # what is not stopped and has not grown since is forgotten
+                for tree in ailing.rootless:  # a tree that is not stopped and has not grown since is forgotten
                     await tx.trees.put(Tree(tree.root, LONG_AGO, LONG_AGO))
                 await tx.trees.forget(LONG_AGO + timedelta(seconds=1), len(ailing.rootless))
 

@@ -1,4 +1,4 @@
-"""Tasks under examination: those that nobody can take, that nobody has let go of, or that nobody was told of."""
+"""Tasks under examination: tasks that can't be taken, that have lost their session, or that were not reported."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -29,24 +29,24 @@ from covey.services.task_release import release_task
 from covey.services.upkeep import Upkeep
 
 MOST: Final = 1_000_000
-"""How many tasks that are not finished are looked at."""
+"""The number of unfinished tasks that are examined."""
 
 LOST: Final = "the message that handed it over is lost"
 
 
 class Ailing(NamedTuple):
-    """What is wrong with tasks."""
+    """Faults of tasks."""
 
     unfinished: int
-    """How many there are in all."""
+    """The total number of unfinished tasks."""
     messageless: Sequence[Task]
     unclaimed: Sequence[Task]
-    """The session that they say has them has ended, or never was."""
+    """Tasks whose claiming session has ended or never existed."""
     overdue: Sequence[Task]
     untold: Sequence[Task]
     unrecorded: Sequence[Delivery]
     crowded: Sequence[str]
-    """Agents that have more than their quota, in words."""
+    """Agents with more tasks than their quota, in words."""
 
     def findings(self) -> tuple[Finding, ...]:
         tasks = len(self.messageless), len(self.unclaimed), len(self.overdue), len(self.untold)
@@ -92,7 +92,7 @@ class TasksCheckup:
             for finding in ailing.findings():
                 if finding.code in codes and finding.remedy is not None:
                     await note(act, finding)
-            by_time = act._replace(actor=THE_SPACE)  # whoever comes across it did not do it
+            by_time = act._replace(actor=THE_SPACE)  # the actor only found it: time did this
             if TASK_WITHOUT_MESSAGE.code in codes:
                 for task in ailing.messageless:
                     await _give_up(by_time, task)
@@ -139,7 +139,7 @@ async def _crowded(tx: Transaction) -> Sequence[str]:
 
 
 async def _give_up(act: Act, task: Task) -> None:
-    """Fail a task that has no message: there is nothing to answer, so nobody is told by mail."""
+    """Fail a task without a message. There is no message to answer, so that no notice is sent."""
     after = task_moved(task, TaskMove.FAIL, act.now, LOST)
     await act.tx.tasks.put(after)
     await journal(

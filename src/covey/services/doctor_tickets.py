@@ -1,4 +1,4 @@
-"""Tickets under examination: answers that are owed and that nobody can give."""
+"""Tickets under examination: owed answers that can't be given."""
 
 from collections.abc import AsyncIterator, Sequence
 from typing import Final, NamedTuple
@@ -25,7 +25,7 @@ NEVER_SEEN: Final = frozenset(
         DeliveryState.WITHDRAWN,
     }
 )
-"""In these states a request has ended without being answered, and nobody is shown it any more."""
+"""States in which a request has ended without an answer and is not shown any more."""
 
 
 class Hopeless(NamedTuple):
@@ -56,7 +56,8 @@ class TicketsCheckup:
         return Examination(self.area, summary, (_finding(hopeless),) if hopeless else ())
 
     async def mend(self, findings: Sequence[Finding], actor: Identity) -> None:
-        """Close the debts that were found, and are hopeless still; others that came since were not shown to anybody."""
+        """Close the debts that were found, if they are still hopeless. Debts that arose since were not approved for
+        closing."""
         shown = {item for finding in findings for item in finding.items}
 
         async def operation(tx: Transaction) -> None:
@@ -88,7 +89,7 @@ async def _hopeless(tx: Transaction, owed: Sequence[Ticket]) -> list[Hopeless]:
 
 
 async def _why(tx: Transaction, ticket: Ticket) -> str | None:
-    """Return why nobody can give the answer, or put the answered request away; None where somebody can."""
+    """Return why the answer can't be given, or the answered request can't be archived; None if it can."""
     if await tx.agents.get(ticket.debtor) is None:
         return f"no agent is called {ticket.debtor}"
     if ticket.state is not TicketState.OPEN:

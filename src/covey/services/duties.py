@@ -1,4 +1,4 @@
-"""Duties: what the agent that a task is for does about it. It is taken by one session, within the quota."""
+"""Duties: the work of the agent that a task is for. A task is taken by one session, within the quota."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from typing import TypeVar
@@ -32,7 +32,7 @@ from covey.services.waiting import Waiting
 T = TypeVar("T")
 
 Judge = Callable[[TaskView], Awaitable[str | None]]
-"""An agent's own judgement of a task: why it does not take it, or None for yes."""
+"""An agent's own judgement of a task: the reason to decline it, or None to accept."""
 
 
 class Duties:
@@ -43,7 +43,7 @@ class Duties:
         self._waiting = waiting
 
     async def next(self, actor: Identity, timeout: float, take: Callable[[], Awaitable[T | None]]) -> T | None:
-        """Wait until `take` has taken a task for the actor's session; None when the time has run out."""
+        """Wait until `take` has taken a task for the actor's session. Return None on timeout."""
         if actor.session is None:
             raise Invalid("session", None, "join the space: a task is taken by one session")
         return await self._waiting.until([inbox_topic(parked_inbox(actor.agent))], take, timeout)
@@ -51,9 +51,10 @@ class Duties:
     async def take(
         self, actor: Identity, *, judge: Judge | None = None, starts: bool = False, attempts: int = TASK_ATTEMPTS
     ) -> TaskView | None:
-        """Take the next task into the actor's session, accepted: first what a session that ended has left, then what
-        waits, as far as the quota goes. What the agent must not, can't or does not want to do is rejected on the way.
-        None where there is nothing to take. With `starts` it is working at once, unless somebody judges it first."""
+        """Take the next task into the actor's session, accepted: first tasks abandoned by ended sessions, then pending
+        ones, within the quota. Tasks that the agent must not, can't or does not want to do are rejected on the way.
+        Return None if there is no task to take. With `starts` the task is working at once, unless `judge` decides on it
+        first."""
 
         async def is_there(tx: Transaction) -> bool:
             return bool(await open_tasks(tx, actor.agent, self._clock.now(), 1, attempts))
@@ -74,7 +75,7 @@ class Duties:
         return None
 
     async def ready(self, actor: Identity, timeout: float) -> bool:
-        """Wait until there is something to take, and take nothing; False when the time has run out."""
+        """Wait until there is a task to take, without taking it. Return False on timeout."""
 
         async def look() -> bool | None:
             return bool(await self._store.read(lambda tx: open_tasks(tx, actor.agent, self._clock.now(), 1))) or None
@@ -85,13 +86,13 @@ class Duties:
         self, tx: Transaction, actor: Identity, accepts: bool, starts: bool, attempts: int
     ) -> TaskView | None:
         act = Act(tx, actor, self._clock.now())
-        await live_sessions(act, actor.agent, SteadyLiveness(self._desk.liveness))  # the dead give up what they had
+        await live_sessions(act, actor.agent, SteadyLiveness(self._desk.liveness))  # dead sessions give up their tasks
         session = await own_session(tx, actor)
         fit = await fit_tasks(act, actor.agent, 1, self._desk, attempts)
         if not fit:
             return None
         task = fit[0]
-        if accepts and task.state is TaskState.PENDING:  # one step: that it is accepted says who has it
+        if accepts and task.state is TaskState.PENDING:  # one step: the acceptance says which session has the task
             task = await shift_task(act, claimed(task, session.id, act.now), TaskMove.ACCEPT, self._desk)
         else:
             task = await take_claim(act, task, session.id)
@@ -100,8 +101,8 @@ class Duties:
         return TaskView(task, await known_message(tx, task.id))
 
     async def in_hand(self, actor: Identity) -> Sequence[TaskView]:
-        """Return the tasks that the actor's session has and has not finished; for somebody without a session, those
-        that its agent has without one."""
+        """Return the unfinished tasks of the actor's session. For an actor without a session, return the tasks that its
+        agent claimed without one."""
 
         async def operation(tx: Transaction) -> Sequence[TaskView]:
             if actor.session is None:
@@ -115,9 +116,9 @@ class Duties:
         return await self._store.read(operation)
 
     async def accept(self, task_id: MessageId, actor: Identity, parts: tuple[Part, ...] = ()) -> Task:
-        """Say yes to a task. It is rejected instead where its sender is not allowed, the quota has no room or its
-        deadline has passed; where the agent's card lets tasks queue, one over the quota waits on, and that is
-        QuotaFull."""
+        """Accept a task. The task is rejected instead if its sender is not allowed, the quota is exhausted or its
+        deadline has passed. If the agent's card lets tasks queue, a task over the quota keeps waiting, and QuotaFull is
+        raised."""
 
         async def operation(tx: Transaction) -> Task:
             act = Act(tx, actor, self._clock.now())
@@ -133,19 +134,19 @@ class Duties:
         return await self._store.commit(operation)
 
     async def reject(self, task_id: MessageId, actor: Identity, reason: str, parts: tuple[Part, ...] = ()) -> Task:
-        """Say no to a task."""
+        """Reject a task."""
         return await self._move(task_id, actor, TaskMove.REJECT, parts, reason)
 
     async def start(
         self, task_id: MessageId, actor: Identity, attempt: int | None = None, parts: tuple[Part, ...] = ()
     ) -> Task:
-        """Say that the work has begun."""
+        """Report that the work has begun."""
         return await self._move(task_id, actor, TaskMove.START, parts, attempt=attempt)
 
     async def progress(
         self, task_id: MessageId, actor: Identity, parts: tuple[Part, ...], attempt: int | None = None
     ) -> Task:
-        """Tell how far the work is. What was told before and not seen yet is not shown any more. Too often, it is
+        """Report progress. An earlier report that was not seen yet is superseded. Too frequent reports raise
         ProgressStorm."""
 
         async def operation(tx: Transaction) -> Task | ProgressStorm:
@@ -156,7 +157,7 @@ class Duties:
             return refused or await shift_task(act, task, TaskMove.PROGRESS, self._desk, parts)
 
         told = await self._store.commit(operation)
-        if isinstance(told, ProgressStorm):  # raised here because what was written down of it stands
+        if isinstance(told, ProgressStorm):  # raised here because the transaction's records stand
             raise told
         return told
 
@@ -174,12 +175,12 @@ class Duties:
         parts: tuple[Part, ...] = (),
         attempt: int | None = None,
     ) -> Task:
-        """Say that it can't be done, or went wrong."""
+        """Report that the task can't be done, or that the work has failed."""
         return await self._move(task_id, actor, TaskMove.FAIL, parts, reason, attempt)
 
     async def let_go(self, task_id: MessageId, actor: Identity, attempt: int) -> Task:
-        """Leave a task that the actor's session has, and goes on without, for another session of the agent. What the
-        session does not have any more stays as it is."""
+        """Release a task of the actor's session to another session of the agent; the session itself goes on. A task
+        that the session no longer has is left unchanged."""
 
         async def operation(tx: Transaction) -> Task:
             act = Act(tx, actor, self._clock.now())
@@ -207,19 +208,20 @@ class Duties:
         async def operation(tx: Transaction) -> Task:
             act = Act(tx, actor, self._clock.now())
             task = await self._own(act, task_id, attempt)
-            # A deadline may have passed that nobody has written down yet.
+            # A deadline may have passed that is not recorded yet.
             return await shift_task(act, task_at(task, act.now), move, self._desk, parts, reason)
 
         return await self._store.commit(operation)
 
     async def _own(self, act: Act, task_id: MessageId, attempt: int | None = None) -> Task:
-        """Return a task that the actor may move: its agent's, and with its session or with none."""
+        """Return a task that the actor may move: a task of its agent that is claimed by its session or by none."""
         task = await known_task(act.tx.visible, task_id)
         check_doer(act.actor, task)
-        # Telling somebody ends its dead sessions: where that is the task's own agent, it must happen before the move.
+        # Sending a notice ends the recipient's dead sessions. If the recipient is the task's own agent, that must
+        # happen before the move.
         tells_itself = task.delegator == task.agent
         if task.claimed_by is None or task.claimed_by != act.actor.session or tells_itself:
-            await live_sessions(act, task.agent, SteadyLiveness(self._desk.liveness))  # the dead give up what they had
+            await live_sessions(act, task.agent, SteadyLiveness(self._desk.liveness))  # dead sessions give up tasks
             task = await known_task(act.tx, task_id)
         if attempt is not None and not task.is_finished and task.attempt != attempt:
             raise TaskTaken(task_id, f"attempt {task.attempt}, and this is attempt {attempt}")
@@ -235,8 +237,8 @@ class Duties:
 
 
 async def why_refused(act: Act, task: Task) -> str | None:
-    """Return why the task's agent must not do it: its sender is not allowed, the quota has no room, or its deadline has
-    passed, in this order. Where it may wait for room, QuotaFull."""
+    """Return why the task's agent must refuse it: its sender is not allowed, the quota is exhausted, or its deadline
+    has passed, in this order. Raise QuotaFull if the task may wait for the quota."""
     agent = await known_agent(act.tx, task.agent)
     if (why := await not_allowed(act.tx, agent, task)) is not None:
         return why

@@ -1,4 +1,4 @@
-"""Early mail: sent to a session id before anyone had it, and taken up by the session that joins with that id."""
+"""Early mail: messages to a session id that was not registered yet. The session that joins with that id adopts them."""
 
 from covey.core.debt import new_ticket
 from covey.core.delivery import WAITING, Delivery, DeliveryState, Move, state_at
@@ -10,7 +10,7 @@ from covey.services.act import Act, journal, open_ticket, shift
 
 
 async def take_up(act: Act, session: Session) -> None:
-    """Make the mail that waits under the session's id its agent's."""
+    """Assign the mail that waits under the session's id to its agent."""
     after = 0
     while early := await act.tx.inboxes.waiting(session.inbox, WAITING, after):
         for delivery in early:
@@ -39,6 +39,6 @@ async def _take(act: Act, delivery: Delivery, session: Session) -> None:
     )
     if message is None or not message.expects_reply:
         return
-    # Nobody could owe the answer before: only now it is known whose session it is.
+    # No agent could owe the answer before: the session's agent is known only now.
     if await act.tx.tickets.get(ticket_id(message.id, session.agent)) is None:
         await open_ticket(act, new_ticket(message, session.agent, [taken.state], act.now))

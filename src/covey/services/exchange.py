@@ -1,4 +1,4 @@
-"""The exchange: what came of saying something to a session."""
+"""The exchange: the result of a message to a session."""
 
 from enum import StrEnum
 from typing import NamedTuple
@@ -11,31 +11,31 @@ from covey.core.session import Session
 
 class ExchangeState(StrEnum):
     REPLIED = "ok"
-    """The other side has said something: it is the reply."""
+    """The other side sent a message: it is the reply."""
     DELIVERED = "delivered"
     """Nothing was waited for."""
     NO_REPLY_YET = "delivered_no_reply"
-    """The wait ran out. The ticket waits on; the late reply arrives once, in the same thread."""
+    """The wait timed out. The ticket stays open; a late reply arrives once, in the same thread."""
     ENDED = "ended"
     """The negotiation is over, or there was none."""
     FAILED = "failed"
-    """There will be no reply: the reason says why."""
+    """There will be no reply; `reason` gives the cause."""
 
 
 class Exchange(NamedTuple):
-    """What came of saying something to a session."""
+    """The result of a message to a session."""
 
     state: ExchangeState
     session: Session
     """The other side."""
     message_id: MessageId | None = None
-    """What was said."""
+    """The id of the message that was sent."""
     round: int | None = None
-    """None where it is no part of a negotiation."""
+    """None if the message is not part of a negotiation."""
     limit: int | None = None
     reply: Message | None = None
     is_question: bool = False
-    """The reply is a question back, whose answer is owed now."""
+    """True if the reply is a question back, whose answer is owed now."""
     ticket: TicketId | None = None
     ending: Ending | None = None
     reason: str = ""

@@ -1,4 +1,4 @@
-"""The family of a session: the children of one parent, and a session's own children. They see each other."""
+"""The family of a session: the children of one parent, and a session's own children. Its members see each other."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
@@ -19,11 +19,11 @@ class Relative(NamedTuple):
     session: Session
     run: Run
     name: str
-    """As it is addressed: its label where that means it alone, else its session key."""
+    """The name it is addressed by: its label if that is unique, otherwise its session key."""
 
     @property
     def shown(self) -> OtherAgent:
-        """The child as the others see it."""
+        """The child as other agents see it."""
         presence = Presence.BUSY if self.session.activity is Activity.BUSY else Presence.IDLE
         return OtherAgent(self.name, presence, self.session.status, self.run.description)
 
@@ -31,8 +31,8 @@ class Relative(NamedTuple):
 async def relatives(
     tx: Transaction, session: Session, live: Iterable[Session], taken: Collection[str]
 ) -> Sequence[Relative]:
-    """Return the live sessions of the same family, the oldest first. A label that is among the names that are `taken`,
-    or that several carry, is no name."""
+    """Return the live sessions of the same family, oldest first. A label that is in `taken`, or that several sessions
+    carry, is not used as a name."""
     children = [other for other in live if not other.key.is_main and other.id != session.id]
     if not children:
         return ()
@@ -56,8 +56,8 @@ async def relatives(
 async def company(
     tx: Transaction, agent: AgentName, session: Session | None, views: Sequence[AgentView]
 ) -> Sequence[OtherAgent]:
-    """Return who is there besides a session of an agent: the other agents by name, each followed by those of its
-    sessions that are of the same family. A child sees the main sessions of its own agent as another."""
+    """Return the participants besides a session of an agent: the other agents by name, each followed by its sessions of
+    the same family. A child sees the main session of its own agent as another participant."""
     live = [other for view in views for other in view.sessions]
     family: Sequence[Relative] = (
         () if session is None else await relatives(tx, session, live, [view.name for view in views])
@@ -68,7 +68,7 @@ async def company(
         is_own = view.name == agent
         if view.sessions and (not is_own or (is_child and any(other.key.is_main for other in view.sessions))):
             others.append(OtherAgent(view.name, view.presence, view.status, view.card.description))
-        if is_own or len(view.sessions) > 1:  # an agent that is there as one child goes by its own name
+        if is_own or len(view.sessions) > 1:  # an agent whose only session is a child goes by its own name
             others += [relative.shown for relative in family if relative.session.agent == view.name]
     return others
 

@@ -41,7 +41,7 @@ async def file(
 
 
 def sent_details(kind: Kind, placed: Sequence[Delivery], tickets: Sequence[Ticket]) -> JsonObject:
-    """Return what the journal says of a message that was sent."""
+    """Return the journal's details of an accepted message."""
     copies = [
         {"id": d.id, "inbox": d.inbox, "state": d.state, "reason": d.reason}
         if d.reason is not None
@@ -52,8 +52,8 @@ def sent_details(kind: Kind, placed: Sequence[Delivery], tickets: Sequence[Ticke
 
 
 def sent_text(kind: Kind, placed: Sequence[Delivery], tickets: Sequence[Ticket]) -> str:
-    """Return the same as JSON. Put together by hand, in a third of the time: nothing in it has to be escaped but
-    reasons."""
+    """Return the details of `sent_details` as JSON. Concatenation takes a third of an encoder's time, and only reasons
+    have to be escaped."""
     copies = ",".join(
         [
             f'{{"id":"{d.id}","inbox":"{d.inbox}","state":"{d.state!s}"}}'

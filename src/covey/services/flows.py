@@ -1,7 +1,7 @@
 """Flows: messages to an agent are sampled, and a circle of agents that keep each other going is stopped.
 
-The message that completes the count is delivered. What follows it among these agents is refused until the stop ends.
-What is due passes: answers to open questions, updates of tasks, what people say, and what is said to them.
+The message that completes the count is delivered. Later messages among these agents are refused until the stop ends.
+Expected messages pass: answers to open questions, updates of tasks, and messages from and to people.
 """
 
 from collections.abc import Iterable, Sequence

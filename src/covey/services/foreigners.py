@@ -1,7 +1,7 @@
-"""Foreign programs: agents that speak on the peers' wire, each goal of theirs a session here.
+"""Foreign programs: agents on the peers' wire. Each of their goals is a session here.
 
-A goal is a session for as long as its program has said something lately, so a name that last spoke from the wire can be
-answered by that name. A foreign program never speaks under the name, or from the session, of an agent of this space.
+A goal counts as a session while its program has sent a message recently, so that replies can use the sender's name. A
+foreign program never acts under the name, or from the session, of an agent of this space.
 """
 
 from datetime import datetime, timedelta
@@ -32,8 +32,8 @@ class Foreigners:
         self._clock = clock
 
     async def greet(self, message: InboxMessage) -> Identity:
-        """Return the identity of whoever sent a message on the wire, and note that its goal can be reached. Raise
-        IdentityRefused where the goal is a session of this space, or of another program."""
+        """Return the identity of the sender of a message on the wire, and record that its goal is reachable. Raise
+        IdentityRefused if the goal is a session of this space, or of another program."""
 
         async def look(tx: Transaction) -> AgentName | None:
             session = await tx.sessions.get(message.from_goal_id)
@@ -46,7 +46,7 @@ class Foreigners:
         return Identity(name, message.from_goal_id, Grade.CLAIMED)
 
     async def _is_fresh(self, tx: Transaction, session: Session, message: InboxMessage) -> bool:
-        """Tell whether nothing need be noted for a message: its goal was heard of a moment ago."""
+        """Tell whether the goal's session was seen so recently that the message need not be recorded."""
         agent = await tx.agents.get(session.agent)
         return (
             agent is not None
@@ -80,7 +80,7 @@ async def begin_foreign(
     activity: Activity = Activity.IDLE,
     capacity: Capacity = DEFAULT_CAPACITY,
 ) -> None:
-    """Begin the session of a foreign program. Nobody can act from it: no secret has its hash."""
+    """Start the session of a foreign program. No secret matches its hash, so that no caller can act from it."""
     live = await act.tx.sessions.of_agent(agent)
     key = new_key(agent, session_id, None, live)
     session = Session(session_id, key, agent, kind, Holder(), _NO_SECRET, act.now, seen_at, lease, activity)
@@ -94,7 +94,7 @@ def _check_own(session: Session, agent: Agent, *, lives: bool) -> None:
 
 
 async def _agent(act: Act, foreign: str) -> Agent:
-    """Return the agent that a foreign program is here; a new one at its first message."""
+    """Return the agent that stands for a foreign program. Register it at its first message."""
     for name in names_for(foreign):
         agent = await act.tx.agents.get(name)
         if agent is None:

@@ -1,4 +1,4 @@
-"""History: the journal from a position on, and messages by their words."""
+"""History: the journal from a position on, and full-text search of messages."""
 
 import sys
 from collections.abc import Sequence
@@ -23,20 +23,20 @@ ALL: Final = sys.maxsize
 
 
 class Found(NamedTuple):
-    """A message that a search found, and where it fits."""
+    """A message that a search found, with the matching snippet."""
 
     message: Message
     snippet: str
 
 
 class Ledger(NamedTuple):
-    """All that is known of one message."""
+    """All records of one message."""
 
     message: Message
     deliveries: Sequence[Delivery]
     tickets: Sequence[Ticket]
     events: Sequence[Event]
-    """What happened to it, by position: its own events, and the offers and the evidence that name its deliveries."""
+    """The message's history, by position: its own events, and the offers and evidence that name its deliveries."""
 
 
 class History:
@@ -46,7 +46,7 @@ class History:
         self._search = search
 
     async def read(self, after: int = 0, limit: int = 1000, wanted: EventFilter | None = None) -> Sequence[Event]:
-        """Return the first events after a position that fit."""
+        """Return the first matching events after a position."""
 
         async def operation(tx: Transaction) -> Sequence[Event]:
             return await tx.journal.read(after, limit, wanted)
@@ -62,7 +62,7 @@ class History:
         return await self._store.read(operation)
 
     async def ledger(self, message_id: MessageId) -> Ledger:
-        """Return the ledger of a message: each delivery and debt, and how they came to be where they are."""
+        """Return the ledger of a message: each delivery and ticket, and the events that led to their states."""
 
         async def operation(tx: Transaction) -> Ledger:
             now = self._clock.now()
@@ -73,7 +73,8 @@ class History:
             ids = {delivery.id for delivery in deliveries}
             for agent in _shown_to(deliveries, own):
                 for action in (Action.OFFER_MADE, Action.EVIDENCE):
-                    # They are about all that was shown together, so they are not filed under one message.
+                    # These events cover everything that was shown together, so that they are not filed under one
+                    # message.
                     wanted = EventFilter(agent=agent, action=action)
                     shown = await tx.journal.read(own[0].position if own else 0, ALL, wanted)
                     events |= {e.position: e for e in shown if ids & set(texts(e.details, "deliveries"))}
@@ -83,7 +84,7 @@ class History:
         return await self._store.read(operation, is_long=True)
 
     async def search(self, words: str, limit: int = 20, wanted: MessageFilter | None = None) -> Sequence[Found]:
-        """Return the messages that have all the words and fit, best first."""
+        """Return the matching messages that contain all the words, best first."""
         hits = await self._search.find(words, limit, wanted)
 
         async def operation(tx: Transaction) -> Sequence[Found]:
@@ -94,7 +95,7 @@ class History:
 
 
 def _shown_to(deliveries: Sequence[Delivery], events: Sequence[Event]) -> set[AgentName]:
-    """Return the agents whose models were shown a copy, as far as its records and its own events tell."""
+    """Return the agents whose models were shown a copy, according to its records and its own events."""
     now = {d.agent for d in deliveries if d.grade is not None or d.state is DeliveryState.OFFERED}
     before = {event.agent for event in events if event.details.get("from") == DeliveryState.OFFERED}
     return {agent for agent in now | before if agent is not None}

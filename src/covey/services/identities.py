@@ -1,4 +1,4 @@
-"""Identities: secrets of sessions and tokens, and the grade that each gives."""
+"""Identities: the secrets of sessions and tokens, and the grade that each gives."""
 
 from collections.abc import Sequence
 from datetime import timedelta
@@ -19,18 +19,19 @@ from covey.services.act import Act, journal
 from covey.services.known import known_agent
 
 USE_STEP: Final = timedelta(hours=1)
-"""How long the use of a token is not written down again."""
+"""The interval within which repeated use of a token is not recorded again."""
 
 
 class Revoked(NamedTuple):
-    """A token that no longer works, and whether it worked until now."""
+    """A revoked token, and whether this call revoked it."""
 
     token: Token
     is_new: bool
 
 
 class Identities:
-    """With a `holder`, only that agent's identities are given out, and no tokens are made, listed or revoked."""
+    """Identities by name, secret or token. With a `holder`, only that agent's identities are given out, and no tokens
+    are made, listed or revoked."""
 
     def __init__(self, store: Store, clock: Clock, ids: Ids, holder: Identity | None = None) -> None:
         self._store = store
@@ -39,13 +40,13 @@ class Identities:
         self._holder = holder
 
     def claim(self, name: AgentName) -> Identity:
-        """Return an identity that nobody checked."""
+        """Return an unverified identity."""
         if self._holder is not None:
             check_as(self._holder, name, "act as")
         return claim(name)
 
     async def by_secret(self, session_id: SessionId, secret: str) -> Identity:
-        """Return the identity of a session to whoever knows its secret."""
+        """Return the identity of a session to a caller that knows its secret."""
 
         async def operation(tx: Transaction) -> Identity:
             session = await tx.sessions.get(session_id)
@@ -60,8 +61,8 @@ class Identities:
         return await self._store.read(operation)
 
     async def by_token(self, secret: str) -> Identity:
-        """Return the identity that a token stands for. It is found by its hash, so how long that takes tells nothing.
-        IdentityRefused where it is malformed, unknown or revoked."""
+        """Return the identity that a token stands for. The lookup is by hash, so that its duration reveals nothing.
+        Raise IdentityRefused if the token is malformed, unknown or revoked."""
         token_hash = hash_secret(check_token(secret))
 
         async def operation(tx: Transaction) -> Token:
@@ -74,13 +75,13 @@ class Identities:
 
         token = await self._store.read(operation)
         if not token.is_operators:
-            check_free(token.agent)  # it may be of a space that is older than the rule
+            check_free(token.agent)  # the space may be older than the rule
         await self._note_use(token)
         return Identity(token.agent, None, Grade.TOKEN)
 
     async def create_token(self, name: AgentName, actor: Identity, note: str = "", *, register: bool = False) -> str:
-        """Return a new token for an agent, or for the operator; it is shown once and stored as a hash. An agent that
-        nobody knows is RecipientUnknown, or with `register` made known."""
+        """Return a new token for an agent, or for the operator. It is shown once and stored as a hash. For an unknown
+        agent, raise RecipientUnknown, or with `register` register the agent."""
         self._check_keeper(actor, "make tokens")
         if name != OPERATOR:
             check_free(name)
@@ -98,7 +99,7 @@ class Identities:
         return secret
 
     async def revoke_token(self, wanted: TokenId, actor: Identity) -> Revoked:
-        """Let a token work no longer. Doing it twice changes nothing; one that is not there is TokenUnknown."""
+        """Revoke a token. Revoking it again changes nothing. Raise TokenUnknown if there is none."""
         self._check_keeper(actor, "revoke tokens")
 
         async def operation(tx: Transaction) -> Revoked:
@@ -131,25 +132,25 @@ class Identities:
                 check_whole(who, action)
 
     async def _note_use(self, token: Token) -> None:
-        """Write down that a token was shown, to the hour: a use then costs no write, and one that nobody uses shows."""
+        """Record the use of a token, to the hour: most uses then cost no write, and unused tokens can be found."""
         now = self._clock.now()
         if token.used_at is not None and now - token.used_at < USE_STEP:
             return
 
         async def operation(tx: Transaction) -> None:
-            known = await tx.tokens.get(token.hash)  # it may have been revoked since
+            known = await tx.tokens.get(token.hash)  # the token may have been revoked since
             if known is not None:
                 await tx.tokens.put(known._replace(used_at=now))
 
         try:
             await self._store.commit(operation)
         except Unavailable:
-            return  # who may come in does not depend on whether it can be written down
+            return  # admission does not depend on whether the use can be recorded
 
 
 async def _known(act: Act, name: AgentName, register: bool) -> None:
     if register and await act.tx.agents.get(name) is None:
-        from covey.services.recipients import introduce  # here because it brings all of sending along
+        from covey.services.recipients import introduce  # imported late because it loads all of sending
 
         await introduce(act, name)
     await known_agent(act.tx, name)

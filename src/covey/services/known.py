@@ -1,4 +1,4 @@
-"""Records that must be there: each of them, or the error that says it is not."""
+"""Required records: each lookup returns the record, or raises the error that says it is missing."""
 
 import covey.ports as ports
 from covey.core.card import Agent
@@ -18,11 +18,11 @@ from covey.core.session import Session
 
 
 async def known_agent(tx: "ports.Transaction", name: AgentName) -> Agent:
-    """Return an agent; where there is none OrphanInbox if mail waits for it, else RecipientUnknown with the names that
-    are close to it."""
+    """Return an agent. If there is none, raise OrphanInbox if mail waits for that name, otherwise RecipientUnknown with
+    the closest names."""
     agent = await tx.agents.get(name)
     if agent is None:
-        from covey.core.delivery import WAITING  # here because they are seldom needed
+        from covey.core.delivery import WAITING  # imported late because they are seldom needed
         from covey.core.similar import closest
 
         if waiting := await tx.inboxes.waiting(parked_inbox(name), WAITING):
@@ -32,7 +32,7 @@ async def known_agent(tx: "ports.Transaction", name: AgentName) -> Agent:
 
 
 async def known_message(tx: "ports.Transaction", message_id: MessageId) -> Message:
-    """Return a message; MessageUnknown where there never was one, MessagePruned where there is none any more."""
+    """Return a message. Raise MessagePruned if it was pruned, MessageUnknown if it never existed."""
     message = await tx.messages.get(message_id)
     if message is None:
         await check_not_pruned(tx, message_id)
@@ -41,13 +41,13 @@ async def known_message(tx: "ports.Transaction", message_id: MessageId) -> Messa
 
 
 async def check_not_pruned(tx: "ports.Transaction", message_id: MessageId) -> None:
-    """Raise MessagePruned where there was such a message once."""
+    """Raise MessagePruned if the message was pruned."""
     if await tx.pruned.has(message_id):
         raise MessagePruned(message_id)
 
 
 async def own_session(tx: "ports.Transaction", actor: Identity) -> Session:
-    """Return the session the actor acts from; SessionEnded where it is over."""
+    """Return the session that the actor acts from. Raise SessionEnded if it is over."""
     session = await tx.sessions.get(actor.session) if actor.session else None
     if session is None or session.agent != actor.agent:
         raise SessionUnknown(actor.session or "of " + actor.agent)
@@ -57,19 +57,19 @@ async def own_session(tx: "ports.Transaction", actor: Identity) -> Session:
 
 
 class OwnSessions:
-    """Those that were found to be their actors' own at one moment (`Transaction.moment`): who sends mostly sends
-    again."""
+    """A cache of actors whose sessions were verified at one directory version (`Transaction.moment`), because a sender
+    usually sends again."""
 
     def __init__(self) -> None:
         self._moment: int | None = None
         self._found: set[Identity] = set()
 
     def has(self, actor: Identity, moment: int) -> bool:
-        """Tell whether the actor's session was checked at this moment, and need not be looked up again."""
+        """Tell whether the actor's session was verified at this directory version, and need not be looked up again."""
         return moment == self._moment and actor in self._found
 
     async def check(self, tx: "ports.Transaction", actor: Identity) -> None:
-        """Raise what `own_session` raises."""
+        """Verify the actor's session and cache the result. Raise the errors of `own_session`."""
         await own_session(tx, actor)
         if tx.moment != self._moment:
             self._moment = tx.moment

@@ -1,8 +1,9 @@
-"""Lately: what a model was shown last from whom, so that what it says next is known to be led by that.
+"""Lately: the message that a model was last shown by each sender, which is taken as the cause of its next message.
 
-Models seldom name what they answer. Without this each message of theirs would begin a causal tree of its own, and no
-storm could be told from many first messages. It is remembered in the process that shows mail and sends. Where another
-process of the same session shows it, as the hooks of a client do, what the model has in hand says the same.
+Models seldom name the message they answer. Without this cache each of their messages would begin a causal tree of its
+own, and a storm would look like many first messages. The cache lives in the process that shows mail and sends. If
+another process of the same session shows the mail, as the hooks of a client do, the deliveries in the model's context
+give the same answer.
 """
 
 from collections import OrderedDict
@@ -19,15 +20,15 @@ from covey.ports.clock import Clock
 from covey.ports.store import Store, Transaction
 
 SECONDS: Final = 600.0
-"""What was shown longer ago leads to nothing any more: somebody else has made the model speak."""
+"""A message that was shown longer ago is not taken as a cause: something else has made the model speak."""
 
 MOST: Final = 1_000
-"""How many are remembered; at the bound the oldest are forgotten."""
+"""The size of the cache; the oldest entries are evicted."""
 
 ANYBODY: Final = AgentName("*")
 
 SHOWN: Final = frozenset({DeliveryState.OFFERED, DeliveryState.IN_CONTEXT})
-"""What a model has in hand."""
+"""States of deliveries that a model has in its context."""
 
 
 class _Shown(NamedTuple):
@@ -42,11 +43,11 @@ class Lately:
         self._shown: OrderedDict[tuple[SessionId, AgentName], _Shown] = OrderedDict()
 
     def shown(self, session: SessionId | None, messages: Iterable[tuple[AgentName, MessageId]]) -> None:
-        """Remember what a session's model is shown: who sent it, and what, in its order."""
+        """Remember the messages that a session's model is shown, with their senders, in order."""
         if session is None:
             return
         for sender, message in messages:
-            if sender != SPACE:  # what the space tells makes nobody speak to anybody
+            if sender != SPACE:  # notices of the space do not cause messages to others
                 for key in ((session, sender), (session, ANYBODY)):
                     self._shown[key] = _Shown(message, self._clock.monotonic())
                     self._shown.move_to_end(key)
@@ -54,7 +55,7 @@ class Lately:
             self._shown.popitem(last=False)
 
     async def leading(self, session: SessionId | None, to: Sequence[Address]) -> MessageId | None:
-        """Return what makes a session's model write to somebody, whichever process has shown it that."""
+        """Return the message that made a session's model write to the addressee, no matter which process showed it."""
         known = self.led_by(session, to)
         if known is not None or session is None:
             return known
@@ -71,8 +72,8 @@ class Lately:
         return await self._store.read(operation)
 
     def led_by(self, session: SessionId | None, to: Sequence[Address]) -> MessageId | None:
-        """Return what a session's model was last shown by this process from whom it writes to; None where that is
-        nothing, or long ago."""
+        """Return the message that this process last showed a session's model from the addressee; None if there is none,
+        or if it was too long ago."""
         found = self._shown.get((session, _whom(to))) if session is not None else None
         return found.message if found is not None and self._clock.monotonic() - found.at < SECONDS else None
 

@@ -1,4 +1,4 @@
-"""Leases of offers: renewed by a sign of life, over when they end without one."""
+"""Leases of offers: a sign of life renews them, and without one they expire."""
 
 from covey.core.delivery import LEASE_ENDED, Delivery, DeliveryState, Move
 from covey.core.event import Action
@@ -9,8 +9,8 @@ from covey.services.act import Act, journal, shift
 
 
 async def renew(act: Act, session: Session) -> None:
-    """Let the leases of a session's offers begin anew. One that has ended is not revived; an offer that holds nothing
-    any more is over."""
+    """Renew the leases of a session's offers. An expired offer is not revived; an offer that holds no delivery any more
+    is ended."""
     for offer in await act.tx.offers.live_of(session.id):
         if not offer.is_live(act.now):
             continue
@@ -26,7 +26,7 @@ async def renew(act: Act, session: Session) -> None:
 
 
 async def lapse(act: Act, delivery: Delivery) -> None:
-    """End the offer that holds a delivery beyond its lease: all that it holds is queued again."""
+    """End the expired offer that holds a delivery. Everything it holds is queued again."""
     offer = await act.tx.offers.get(delivery.offer) if delivery.offer else None
     for held in await held_by(act, offer) if offer else (delivery,):
         await shift(act, held, Move.RETURN, LEASE_ENDED)
@@ -35,12 +35,12 @@ async def lapse(act: Act, delivery: Delivery) -> None:
 
 
 async def held_by(act: Act, offer: Offer) -> list[Delivery]:
-    """Return what an offer still holds."""
+    """Return the deliveries that an offer still holds."""
     found = [await act.tx.deliveries.get(delivery_id) for delivery_id in offer.deliveries]
     return [d for d in found if d is not None and d.offer == offer.id and d.state is DeliveryState.OFFERED]
 
 
 async def end_offer(act: Act, offer: Offer, agent: AgentName | None, reason: str) -> None:
-    """Write down that an offer is over. Evidence for it still counts."""
+    """Record that an offer is over. Evidence for it still counts."""
     await act.tx.offers.put(offer._replace(ended_at=act.now, end_reason=reason))
     await journal(act, Action.OFFER_ENDED, agent=agent, offer=offer.id, reason=reason)

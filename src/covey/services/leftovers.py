@@ -7,12 +7,12 @@ from covey.ports.blobs import BlobUpkeep
 from covey.ports.store import Store
 
 PAGE: Final = 500
-"""How many messages with files are looked at in one read."""
+"""The number of messages with files per read."""
 
 
 async def unused_blobs(store: Store, blobs: BlobUpkeep) -> Sequence[str]:
-    """Return the digests of what is kept and not referred to. The blobs are listed first: what is put afterwards, for
-    a message that is on its way, is not among them."""
+    """Return the digests of stored blobs that no message refers to. The blobs are listed first, so that a blob stored
+    afterwards, for a message that is being sent, is not among them."""
     kept = await blobs.digests()
     if not kept:
         return ()

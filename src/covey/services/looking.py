@@ -1,4 +1,4 @@
-"""Looking: what waits for an agent or a session. It changes nothing, and needs nothing that changes things."""
+"""Looking: read-only access to the waiting mail of an agent or a session, without the dependencies of writes."""
 
 from collections.abc import Collection, Sequence
 from datetime import datetime
@@ -14,11 +14,11 @@ from covey.services.damaged import message_or_notice
 from covey.services.known import known_agent, known_message
 
 PAGE: Final = 64
-"""How many deliveries are read at a time where one that fits is looked for."""
+"""The number of deliveries per read in a search for a matching one."""
 
 
 FEW: Final = 64
-"""So many deliveries are read in the time that it takes to hand the read to another thread."""
+"""Reading this many deliveries takes as long as handing the read to another thread."""
 
 
 class Item(NamedTuple):
@@ -34,18 +34,18 @@ class Next(NamedTuple):
 
     item: Item | None
     passed_over: bool = False
-    """A delivery before it belongs to somebody who waits for it, and may be the reader's later."""
+    """True if a delivery before this one is awaited by an asker, and may become the reader's later."""
 
 
 class InboxFilter(NamedTuple):
-    """Which deliveries to look at; what is None does not matter."""
+    """A filter of deliveries; a field that is None matches everything."""
 
     scope: Scope | None = None
     kind: Kind | None = None
     since: datetime | None = None
-    """Sent after this time."""
+    """Match messages sent after this time."""
     until: datetime | None = None
-    """Sent before this time."""
+    """Match messages sent before this time."""
     states: Collection[DeliveryState] = WAITING
 
     def fits(self, item: Item) -> bool:
@@ -64,8 +64,8 @@ class Looking:
         self._clock = clock
 
     async def peek(self, agent: AgentName, wanted: InboxFilter | None = None, limit: int = 1000) -> Sequence[Item]:
-        """Return what waits for an agent, parked or with any of its sessions, by seq. One that is not known is
-        RecipientUnknown; the operator has an inbox before anyone has written to it."""
+        """Return the mail that waits for an agent, parked or with any of its sessions, by seq. Raise RecipientUnknown
+        for an unknown agent; the operator has an inbox even before its first message."""
 
         async def operation(tx: "ports.Transaction") -> Sequence[Item]:
             if agent != OPERATOR:
@@ -82,7 +82,7 @@ class Looking:
         after: int = 0,
         limit: int = 1000,
     ) -> Sequence[Item]:
-        """Return what waits in one inbox after a seq."""
+        """Return the waiting mail of one inbox after a seq."""
 
         async def operation(tx: "ports.Transaction") -> Sequence[Item]:
             return await self._items(tx, [inbox], wanted or InboxFilter(), after, limit)
@@ -90,11 +90,11 @@ class Looking:
         return await self._store.read(operation, is_long=limit > FEW)
 
     async def next(self, inbox: InboxId, reader: AgentName, after: int, known: Collection[int] = ()) -> Next:
-        """Return the first delivery of an inbox after a seq that is not among the known ones; none while the agent that
-        is to read it is paused. An answer that somebody waits for is passed over."""
+        """Return the first delivery of an inbox after a seq that is not among the known ones; none while the reading
+        agent is paused. An answer that an asker waits for is passed over."""
 
         async def operation(tx: "ports.Transaction") -> Next:
-            from covey.services.pauses import is_paused  # here because people look without being readers
+            from covey.services.pauses import is_paused  # imported late because people look without being readers
 
             return Next(None) if await is_paused(tx, reader) else await self._next(tx, inbox, reader, after, known)
 
@@ -113,14 +113,14 @@ class Looking:
                 try:
                     item = Item(delivery, await known_message(tx, delivery.message_id), state)
                 except MessageDamaged:
-                    continue  # who looks at the inbox sees it; nobody can act on it
+                    continue  # shown in the inbox's listing, but a reader can't act on it
                 if item.message.in_reply_to is None or not await self._is_awaited(tx, item.message, reader, now):
                     return Next(item, passed_over)
                 passed_over = True
         return Next(None, passed_over)
 
     async def _is_awaited(self, tx: "ports.Transaction", message: Message, agent: AgentName, now: datetime) -> bool:
-        from covey.services.awaited import is_awaited  # here because people look without being readers
+        from covey.services.awaited import is_awaited  # imported late because people look without being readers
 
         return await is_awaited(tx, message, agent, now)
 
@@ -135,7 +135,7 @@ class Looking:
     async def _fitting(
         self, tx: "ports.Transaction", inbox: InboxId, wanted: InboxFilter, after: int, limit: int
     ) -> Sequence[Item]:
-        """Return the first `limit` that fit, however many that do not lie before them."""
+        """Return the first `limit` matching items, no matter how many others come before them."""
         now = self._clock.now()
         items: list[Item] = []
         while page := await tx.inboxes.waiting(inbox, WAITING, after, max(limit, PAGE)):

@@ -43,7 +43,7 @@ from covey.services.updates import Desk
 from covey.services.waiting import Waiting
 
 _PROVEN: Final = (Grade.SESSION, Grade.TOKEN)
-"""Who is known as well as this acts from a session of its own, if from any."""
+"""Identity grades whose session must be checked."""
 
 
 class Sent(NamedTuple):
@@ -52,7 +52,7 @@ class Sent(NamedTuple):
     receipt: Receipt
     message: Message
     is_new: bool = True
-    """False where the same message was accepted before."""
+    """False if the same message was accepted before."""
 
 
 class Mail:
@@ -83,9 +83,9 @@ class Mail:
         marks: Marks | None = None,
         made_at: datetime | None = None,
     ) -> Receipt:
-        """Accept a message: when this returns it is durable. The same id again returns the same receipt. Only a service
-        that decides the facts behind `marks` gives any. `made_at` is when a foreign program made it; a time to come is
-        now."""
+        """Accept a message: it is durable when this returns. The same id again returns the same receipt. `marks` are
+        set only by services that decide the facts behind them. `made_at` is the time at which a foreign program made
+        the message; a time in the future becomes now."""
         return (await self.post(draft, actor, policy, marks=marks, made_at=made_at)).receipt
 
     async def post(
@@ -98,9 +98,9 @@ class Mail:
         made_at: datetime | None = None,
         new_id: MessageId | None = None,
     ) -> Sent:
-        """Accept a message like `send`, and return it too: as it is now composed, where it was sent before. `answered`
-        is the message that it replies to, where the caller has that at hand. `new_id` is an id that no message has, for
-        a caller that must know it even if it is cancelled."""
+        """Accept a message like `send`, and return it too; a message that was sent before is returned as composed now.
+        `answered` is the message that it replies to, if the caller has loaded it. `new_id` is an unused id, for a
+        caller that must know the id even if it is cancelled."""
         for part in draft.parts:
             if isinstance(part, FilePart) and not await self._blobs.has(part.digest):
                 raise BlobMissing(part.digest)
@@ -130,7 +130,7 @@ class Mail:
 
         async def operation(tx: Transaction) -> Receipt | CoveyError:
             nonlocal is_new, publications
-            is_new = True  # it may be run more than once before it counts
+            is_new = True  # the operation may run more than once before it is committed
             evicted.clear()
             if draft.id is not None:
                 if (known := await tx.messages.get(draft.id)) is not None:
@@ -144,14 +144,14 @@ class Mail:
                 publications = await strangers.publications(tx, message, accepted)
             return accepted
 
-        if draft.kind is Kind.TASK:  # a task is somebody's: it can't wait for a session that nobody knows
+        if draft.kind is Kind.TASK:  # a task needs an agent: it can't wait for an unregistered session
             policy = policy._replace(may_await_session=False)
         try:
             receipt = await self._store.commit(operation)
         except Unavailable as error:
             if not error.details.get("is_unknown"):
                 raise
-            # Only who knows the id can send it again without sending it twice.
+            # Only a caller that knows the id can retry without sending the message twice.
             reason = f"{error.message}; send it again as {message_id}, and it is sent once"
             raise Unavailable(reason, **error.details, message_id=message_id) from error
         if isinstance(receipt, CoveyError):
@@ -162,14 +162,14 @@ class Mail:
         return Sent(receipt, message, is_new)
 
     async def _known(self, led_by: MessageId) -> Message | None:
-        """Return what made the sender speak; it is only a hint, so what was pruned meanwhile led to nothing."""
+        """Return the message that made the sender speak. It is only a hint: None if it was pruned meanwhile."""
         try:
             return await self.message(led_by)
         except NotFound:
             return None
 
     async def receipt(self, message_id: MessageId) -> Receipt:
-        """Return what has become of a message so far."""
+        """Return a message's receipt with the present state of each copy."""
 
         async def operation(tx: Transaction) -> Receipt:
             await known_message(tx, message_id)
@@ -184,8 +184,8 @@ class Mail:
         timeout: float,
         grade: EvidenceGrade = EvidenceGrade.NAMED,
     ) -> Progress:
-        """Wait until every recipient's copy has got as far as `state`; running out of time is an answer too. As far as
-        in_context wants evidence of at least `grade`."""
+        """Wait until every recipient's copy has reached `state`; a timeout is a result too. For in_context, evidence of
+        at least `grade` is needed."""
 
         async def look() -> Progress | None:
             return progress(await self.receipt(message_id), state, grade)
@@ -194,7 +194,7 @@ class Mail:
         return found or Progress(False, await self.receipt(message_id))
 
     async def settle(self, message_id: MessageId, actor: Identity, reason: str = "handled") -> Receipt:
-        """Mark the actor's copies of a message as handled. A debt it carries stays owed."""
+        """Mark the actor's copies of a message as handled. An open ticket of the message stays owed."""
 
         async def operation(tx: Transaction) -> None:
             message = await known_message(tx.visible, message_id)
@@ -213,8 +213,8 @@ class Mail:
         return await self.receipt(message_id)
 
     async def withdraw(self, message_id: MessageId, actor: Identity) -> Receipt:
-        """Take a message back from every inbox where nobody was shown it. Where nothing can be taken back,
-        IllegalMove."""
+        """Withdraw a message from every inbox in which it was not shown. Raise IllegalMove if no copy can be
+        withdrawn."""
 
         async def operation(tx: Transaction) -> Receipt:
             message = await known_message(tx.visible, message_id)
@@ -245,7 +245,7 @@ class Mail:
         return await self._store.commit(operation)
 
     async def message(self, message_id: MessageId) -> Message:
-        """Return a message."""
+        """Return a message. Raise MessagePruned if it was pruned, MessageUnknown if it never existed."""
 
         async def operation(tx: Transaction) -> Message:
             return await known_message(tx, message_id)
@@ -254,20 +254,20 @@ class Mail:
 
 
 def _strangers(wire: "ports.Wire"):
-    """Return what publishes to foreign programs. Loaded only here, because most spaces have no wire."""
+    """Return the publisher to foreign programs. Imported late, because most spaces have no wire."""
     from covey.services.strangers import Strangers
 
     return Strangers(wire)
 
 
 def _own_first(copies: Sequence[Delivery], actor: Identity) -> Sequence[Delivery]:
-    """Return the copy in the actor's own session where it has one, else all of the agent's."""
+    """Return the copy in the actor's own session if there is one, otherwise all copies."""
     own = [copy for copy in copies if copy.session is not None and copy.session == actor.session]
     return own or copies
 
 
 def not_for(message: Message, copies: Sequence[Delivery], actor: Identity, action: str) -> CoveyError:
-    """Return what to tell someone who would do something to a message that others got: whose it is."""
+    """Return the error for an actor that has no copy of a message: NotYours with the owners, or DeliveryUnknown."""
     owners = sorted({copy.agent for copy in copies if copy.agent is not None})
     return (
         NotYours(action, message.id, actor.agent, " or ".join(owners)) if owners else DeliveryUnknown(message.id, None)
@@ -275,8 +275,8 @@ def not_for(message: Message, copies: Sequence[Delivery], actor: Identity, actio
 
 
 def _is_same(known: Message, again: Message) -> bool:
-    """Tell whether two messages say the same, apart from when and from which session they were sent. A date that was
-    given as a span from then on is the same where the span is."""
+    """Tell whether two messages have the same content, apart from their times and sessions. An expiry that was given as
+    a duration is the same if the duration is."""
     shift = again.created_at - known.created_at
     moved = known._replace(created_at=again.created_at, sender=again.sender)
     if known.expires_at is not None and known.expires_at + shift == again.expires_at:
@@ -285,8 +285,8 @@ def _is_same(known: Message, again: Message) -> bool:
 
 
 async def _repeated_alone(tx: Transaction, draft: Draft, actor: Identity, now: datetime) -> Receipt | None:
-    """Do as below where the message that it refers to was pruned, so that it can't be composed anew to be compared;
-    None where it was not sent before."""
+    """Like `_repeated`, but for a draft whose referenced message was pruned, so that the draft can't be composed for
+    comparison. Return None if the draft was not sent before."""
     if draft.id is None:
         return None
     known = await tx.messages.get(draft.id)
@@ -299,7 +299,7 @@ async def _repeated_alone(tx: Transaction, draft: Draft, actor: Identity, now: d
 
 
 async def _repeated(tx: Transaction, known: Message, again: Message, now: datetime) -> Receipt:
-    """Return the receipt of a message that is sent again; another content under the same id is IdReused."""
+    """Return the receipt of a message that is sent again. Raise IdReused if its content differs."""
     if known.sender.agent != again.sender.agent or not _is_same(known, again):
         raise IdReused(known.id)
     return Receipt(known.id, await copies_by_now(tx, known.id, now))

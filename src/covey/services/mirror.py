@@ -1,5 +1,7 @@
-"""The mirror: one pass over a folder that people and foreign programs share. First what they did is taken into the
-ledger, then the folder is brought in line with it."""
+"""The mirror: one pass over a folder that people and foreign programs share.
+
+A pass first takes their changes into the ledger, and then brings the folder in line with the ledger.
+"""
 
 from collections.abc import Collection, Sequence
 from typing import Final
@@ -26,10 +28,10 @@ from covey.services.updates import Desk
 from covey.services.warning import warn
 
 LOOK: Final = 500
-"""How many files one look takes in."""
+"""The number of files that one look takes in."""
 
 LIMIT_S: Final = 10.0
-"""How long a pass waits for those of other processes."""
+"""The time that a pass waits for passes of other processes."""
 
 ENTERING: Final = frozenset(
     {
@@ -44,11 +46,11 @@ ENTERING: Final = frozenset(
         Action.SPACE_RESTORED,
     }
 )
-"""What changes an entry of the registry."""
+"""Events that change an entry of the registry."""
 
 
 class Mirror:
-    """`store` is the ledger itself, not one that leads to passes."""
+    """Passes over a shared folder. `store` is the ledger itself, not the wrapper that triggers passes."""
 
     def __init__(
         self,
@@ -75,8 +77,8 @@ class Mirror:
         self._is_marked = folder.layout is not Layout.DIALOGUE
 
     async def run(self, noted: Collection[Page] = ()) -> None:
-        """Make a pass. Where the folder can't be used now, the ledger goes on without: the next pass does it all.
-        `noted` is what commits did that it is to show."""
+        """Make a pass. If the folder can't be used now, the ledger goes on without it, and the next pass catches up.
+        `noted` holds the pages of recent commits, which the pass need not read again."""
         try:
             async with self._folder.visit(self._limit_s) as visit:
                 await self._mark_subjects()
@@ -85,7 +87,8 @@ class Mirror:
             warn("the folder is not in line with the space: %s", error)
 
     async def _mark_subjects(self) -> None:
-        """See to it that the ledger says what subjects are in this layout, before anything is accepted by that."""
+        """Record in the ledger that subjects are categories in this layout, before any message is accepted under that
+        rule."""
         if self._is_marked:
             return
         store = self._ground.store
@@ -94,7 +97,7 @@ class Mirror:
         self._is_marked = True
 
     async def close(self) -> None:
-        """Let go of the folder."""
+        """Close the folder."""
         await self._folder.close()
 
     async def _pass(self, visit: Visit, noted: Collection[Page]) -> None:
@@ -107,7 +110,7 @@ class Mirror:
                 sighting = await visit.look(LOOK)
                 if sighting.is_quiet:
                     break
-                noted = ()  # what is taken in now came after it
+                noted = ()  # the files taken in now came after those pages
                 is_entered = is_entered and sighting.registry is None
                 seen = await self._see(visit, sighting, missing, restless)
                 if not sighting.is_more or not seen:
@@ -125,8 +128,8 @@ class Mirror:
     async def _see(
         self, visit: Visit, sighting: Sighting, missing: dict[MessageId, None], restless: dict[MessageId, None]
     ) -> int:
-        """Take in what was seen, and return how much of it is done with. What is gone is added to `missing`; what was
-        found, and may stand elsewhere than it should, to `restless`."""
+        """Take in a sighting, and return the number of files that are done. Messages whose file is gone are added to
+        `missing`; known messages whose file may be in the wrong place, to `restless`."""
         if sighting.registry is not None:
             await self._registry.take_in(visit, sighting.registry)
         gone = {left.known.spot for left in sighting.left if left.now is None}
@@ -145,7 +148,7 @@ class Mirror:
         return len(known) + len(sighting.arrived) - len(reads)
 
     async def _read(self, visit: Visit, sighting: Sighting, gone: set[Spot]) -> list[Read]:
-        """Return what arrived and can be read, oldest first: an answer comes after its question."""
+        """Return the arrived files that can be read, oldest first, so that an answer comes after its question."""
         reads: list[Read] = []
         for arrived in sighting.arrived:
             try:
@@ -157,20 +160,20 @@ class Mirror:
         return sorted(reads, key=_age)
 
     async def _take_in(self, visit: Visit, reads: Sequence[Read]) -> list[Known]:
-        """Take in what stands in inboxes; return what it is known as."""
+        """Take in files from inboxes. Return their entries."""
         known: list[Known] = []
         taken: set[MessageId] = set()
         for seen in reads:
             read = seen
             try:
-                if read.message_id in taken:  # a file of this look has the same id: what this one is follows from that
+                if read.message_id in taken:  # another file of this look has the same id: read this one again
                     read = await read_file(self._ground, visit, read.arrived, ())
                 taken.add(read.message_id)
                 await self._intake.take_in(visit, read)
             except Unavailable:
                 raise
             except Paused:
-                continue  # it stays where it is until the space goes on
+                continue  # the file stays where it is until the space is resumed
             except CoveyError as error:
                 await visit.set_aside(read.arrived.spot, read.arrived.digest, error.message)
             else:
@@ -178,7 +181,7 @@ class Mirror:
         return known
 
     async def _take_history(self, visit: Visit, reads: Sequence[Read]) -> list[Known]:
-        """Take in what stands in archives; return what it is known as."""
+        """Take in files from archives. Return their entries."""
         known: list[Known] = []
         strange = [read for read in reads if not read.is_known]
         for start in range(0, len(strange), BATCH):
@@ -202,13 +205,13 @@ class Mirror:
         return await self._note(visit, reads)
 
     async def _note(self, visit: Visit, reads: Sequence[Read]) -> list[Known]:
-        """Remember files that are in the ledger now. The next one may refer to them."""
+        """Remember files that are in the ledger now. The next file may refer to them."""
         known = [await known_as(visit, read) for read in reads]
         await visit.note(known, {read.arrived.spot: read.arrived.digest for read in reads})
         return known
 
     async def _take_moves(self, visit: Visit, left: Sequence[Left]) -> list[Known]:
-        """Settle what was put away, and remember where it stands now."""
+        """Settle messages whose files were put away, and remember the files' new places."""
         moved: list[Known] = []
         for one in left:
             if one.now is None:

@@ -1,4 +1,4 @@
-"""The ground of the mirror: what every part of a pass works with, and words that they have in common."""
+"""The ground of the mirror: the dependencies of every part of a pass, and functions that the parts share."""
 
 from collections.abc import Sequence
 from typing import Final, NamedTuple
@@ -15,22 +15,22 @@ from covey.services.attachments import Attachments
 from covey.services.updates import Desk
 
 BY_OTHERS: Final = "archived by another program"
-"""Why a copy was settled that a foreign program has put away."""
+"""The reason on a copy that a foreign program has archived."""
 
 
 class Ground(NamedTuple):
-    """What a pass works with. The store is the ledger itself: a pass never leads to another."""
+    """The dependencies of a pass. The store is the ledger itself, so that a pass never triggers another."""
 
     store: Store
     layout: Layout
     clock: Clock
     desk: Desk
     attachments: Attachments | None = None
-    """What keeps file parts, those of foreign programs and ours; None where paths are all that is told of them."""
+    """Storage for file parts, those of foreign programs and ours; None if only their paths are kept."""
 
 
 def foreigner(agent: AgentName) -> Identity:
-    """Return who acts where a foreign program does: nobody checks it."""
+    """Return the unverified identity of a foreign program."""
     return Identity(agent)
 
 
@@ -40,12 +40,12 @@ def is_foreign(message: Message) -> bool:
 
 
 async def sender_called(visit: Visit, name: str) -> AgentName:
-    """Return the agent that a foreign name stands for who wrote something."""
+    """Return the agent that a sender's foreign name stands for."""
     return await _called(visit, name, agent_of(name))
 
 
 async def owner_called(visit: Visit, name: str) -> AgentName:
-    """Return the agent that a foreign name stands for who is written to."""
+    """Return the agent that a recipient's foreign name stands for."""
     return await _called(visit, name, recipient_of(name))
 
 
@@ -59,7 +59,7 @@ async def _called(visit: Visit, name: str, agent: AgentName) -> AgentName:
 
 
 async def spot_of(visit: Visit, layout: Layout, shelf: Shelf, agent: AgentName, name: str, scope: str | None) -> Spot:
-    """Return where a copy of an agent stands on a shelf."""
+    """Return the place of an agent's copy on a shelf."""
     if shelf is Shelf.SWEPT:
         return Spot(shelf, "", name, scope or "")
     is_shared = shelf is Shelf.ARCHIVE and layout is Layout.DIALOGUE
@@ -75,8 +75,8 @@ async def copy_of(
     task: Message | None,
     number: int = 0,
 ) -> Copy:
-    """Return a copy as foreign programs know it. `task` is the message that handed over what it is about, `number` the
-    message's in the agent's inbox."""
+    """Return a copy with the names that foreign programs use. `task` is the message that handed over the task it is
+    about, `number` is the message's number in the agent's inbox."""
     return Copy(
         known.file_id if known is not None else file_id(message.id, agent, is_only),
         await visit.owner_of(message.sender.agent),
@@ -89,7 +89,7 @@ async def copy_of(
 
 
 async def _answered(visit: Visit, message: Message) -> str | None:
-    """Return the id in the file that a message answers: of the copy that its sender had, else of any."""
+    """Return the file's id for the message that this one answers: of the sender's own copy, otherwise of any copy."""
     if message.in_reply_to is None:
         return None
     copies: Sequence[Known] = await visit.copies(message.in_reply_to)

@@ -1,4 +1,4 @@
-"""History: a file that foreign programs have archived before we came is a message that is done with."""
+"""History: files that foreign programs archived before the mirror existed become handled messages."""
 
 from collections.abc import Sequence
 from typing import Final, NamedTuple
@@ -22,7 +22,7 @@ from covey.services.mirror_references import first_message, messages_called
 from covey.services.recipients import introduce
 
 BATCH: Final = 200
-"""How many one commit takes in."""
+"""The number of files per commit."""
 
 
 class _Found(NamedTuple):
@@ -37,8 +37,8 @@ class History:
         self._ground = ground
 
     async def take_in(self, visit: Visit, reads: Sequence[Read]) -> None:
-        """File what is in an archive and not in the ledger. Nobody is told, nobody owes anything for it, and no task
-        begins. CoveyError where one can't be filed as it is: then none of them is."""
+        """File messages that are in an archive and not in the ledger. No notices are sent, no tickets are opened and no
+        tasks begin. Raise CoveyError if one of them can't be filed; then none is."""
         now = self._ground.clock.now()
         found: list[_Found] = []
         called: dict[str, Message] = {}
@@ -65,7 +65,7 @@ class History:
 
 
 def _as_told(paper: Paper) -> Paper:
-    """Return what is left of a task that was handed over long ago: what was said."""
+    """Convert a task of the past into a notification: only its text is kept."""
     if paper.kind is not Kind.TASK:
         return paper
     return paper._replace(kind=Kind.NOTIFY, metadata={**paper.metadata, "type": str(Kind.TASK)})

@@ -1,4 +1,4 @@
-"""Intake: a file that a foreign program put into an inbox is a delivery."""
+"""Intake: a file that a foreign program put into an inbox becomes a delivery."""
 
 from collections.abc import Mapping
 from typing import NamedTuple
@@ -25,11 +25,11 @@ from covey.services.recipients import SendPolicy, WhenUnknown
 from covey.services.warning import debug
 
 POLICY = SendPolicy(when_unknown=WhenUnknown.REGISTER)
-"""Whoever has a folder is known."""
+"""Owners of folders are registered when mail for them arrives."""
 
 
 class Meant(NamedTuple):
-    """What a file refers to, as far as it is known here."""
+    """The message and the task that a file refers to, as far as they are known here."""
 
     answered: Message | None = None
     task: Task | None = None
@@ -41,7 +41,7 @@ class Intake:
         self._acceptance = Acceptance(ground.desk.ids, ground.desk.liveness)
 
     async def take_in(self, visit: Visit, read: Read) -> None:
-        """Accept what a file says, unless that was done before. CoveyError where it can't be accepted as it is."""
+        """Accept the message in a file, unless it was accepted before. Raise CoveyError if it can't be accepted."""
         if read.is_known:
             return
         meant = await self._meant(visit, read)
@@ -70,8 +70,8 @@ class Intake:
             raise refused
 
     async def _snapshots(self, read: Read) -> Mapping[str, FilePart]:
-        """Return the files that a foreign program names, as they are now. One that is not under a declared root, or
-        can't be read, is not among them. A relative path says nothing: it is from a folder that nobody here knows."""
+        """Return snapshots of the files that a foreign program names. A file that is not under a declared root, or
+        can't be read, is left out. A relative path is ignored, because its base folder is unknown."""
         kept: dict[str, FilePart] = {}
         attachments = self._ground.attachments
         if attachments is None:
@@ -85,11 +85,11 @@ class Intake:
         return kept
 
     async def _tell_of_refusal(self, act: Act, message: Message, receipt: Receipt) -> None:
-        """Tell a foreign program that its task was refused, as a native sender learns it from the receipt."""
+        """Notify a foreign program that its task was refused. A native sender learns this from the receipt."""
         for copy in receipt.refused:
             code, _, reason = (copy.reason or "").partition(": ")
             if code == RefusalCode.NOT_ALLOWED and await is_on(act.tx, TELL_UNAUTHORIZED):
-                continue  # acceptance has told it
+                continue  # acceptance has sent the notice
             desk = self._ground.desk
             if copy.agent is not None:
                 await report_refused(act, message, copy.agent, reason, desk.ids, desk.liveness)

@@ -1,7 +1,7 @@
-"""The lines of the manifest: what we did, one for each copy, as the journal tells it.
+"""The lines of the manifest: our own actions, one line per copy, derived from the journal.
 
-A line belongs to one event and is the same whenever it is made. So whoever was killed before it was written writes it
-later, and never twice.
+A line belongs to one event and is the same whenever it is made. So a pass that was killed before writing a line writes
+it later, and never twice.
 """
 
 from collections.abc import Mapping, Sequence
@@ -21,16 +21,16 @@ from covey.services.mirror_ground import BY_OTHERS, Ground, copy_of, is_foreign
 from covey.services.mirror_standing import Shown, Standing
 
 ENDING: Final = frozenset({Action.DELIVERY_MOVED, Action.TICKET_MOVED})
-"""What may leave an agent with nothing more to do about a message."""
+"""Events after which an agent may have nothing left to do about a message."""
 
 EVENTS: Final = 10_000
-"""How many events of one message are looked through."""
+"""The number of events per message that are searched."""
 
 Line = tuple[int, str]
 
 
 async def lines_of(ground: Ground, visit: Visit, events: Sequence[Event], shown: Shown) -> Sequence[Line]:
-    """Return the lines that events stand for. What foreign programs did they have written down themselves."""
+    """Return the manifest lines for events. Foreign programs write the lines for their own actions."""
     lines: list[Line] = []
     sweeps = {(event.scope, event.at) for event in events if event.action is Action.MESSAGE_SWEPT}
     for event in events:
@@ -74,14 +74,14 @@ def _is_queued(event: Event, copy: Standing) -> bool:
 
 
 def _is_end(event: Event) -> bool:
-    """Tell whether an event ends something; what a sweep ended is told with the sweep."""
+    """Tell whether an event ends a delivery or a ticket. The effects of a sweep are reported with the sweep."""
     to, reason = event.details.get("to"), event.details.get("reason")
     return event.agent is not None and reason not in (BY_OTHERS, SWEPT) and (to in TERMINAL or to == TicketState.CLOSED)
 
 
 async def _ended_at(ground: Ground, copy: Standing) -> int | None:
-    """Return the position of the event after which an agent had nothing more to do about a message; None where it has,
-    or where that was a foreign program's doing."""
+    """Return the position of the event after which an agent had nothing left to do about a message; None if it has, or
+    if a foreign program ended it."""
     message_id: MessageId = copy.message.id
     events = await ground.store.read(
         lambda tx: tx.journal.read(0, EVENTS, EventFilter(message_id=message_id)), is_long=True
@@ -109,7 +109,7 @@ def _end(events: Sequence[Event], own: set[str], ticket: str | None, agent: Agen
 
 
 def _lines(event: Event) -> Sequence[Mapping[str, Json]]:
-    """Return what an event says of deliveries, as far as it says something."""
+    """Return the deliveries listed in an event, if any."""
     listed = event.details.get("deliveries")
     if isinstance(listed, str) or not isinstance(listed, Sequence):
         return ()

@@ -1,4 +1,4 @@
-"""Noting: what a commit did, seen in its own transaction, so that the pass after it need not ask the ledger again."""
+"""Noting: the events of a commit, recorded in its own transaction, so that the next pass need not read them again."""
 
 from collections.abc import Collection, Mapping, Sequence
 from typing import Final, NamedTuple, TypeVar, cast
@@ -13,7 +13,7 @@ from covey.services.mirror_standing import LONG, Standing, standing_of
 T = TypeVar("T")
 
 PAGE: Final = 500
-"""How many events are seen to at once."""
+"""The number of events per page."""
 
 MOVING: Final = frozenset(
     {
@@ -25,22 +25,22 @@ MOVING: Final = frozenset(
         Action.TICKET_MOVED,
     }
 )
-"""What may change where the files of a message stand."""
+"""Events that may change the place of a message's files."""
 
 Stands = Mapping[MessageId, Sequence[Standing]]
 NOTHING: Final[Stands] = {}
 
 
 class Page(NamedTuple):
-    """Some events that follow each other in the journal."""
+    """Consecutive events of the journal."""
 
     after: int
-    """The position before the first of them."""
+    """The position before the first of these events."""
     events: Sequence[Event]
     last: int
-    """How far the journal goes."""
+    """The last position of the journal."""
     stands: Stands = NOTHING
-    """How copies should stand after these events, as far as it was seen."""
+    """The target states of copies after these events, as far as they were read."""
 
 
 def touched(events: Sequence[Event]) -> list[MessageId]:
@@ -49,7 +49,7 @@ def touched(events: Sequence[Event]) -> list[MessageId]:
 
 
 async def read_page(tx: Transaction, after: int) -> Page:
-    """Return what happened after a position."""
+    """Return a page of events after a position."""
     events = await tx.journal.read(after, PAGE)
     if len(events) < PAGE:
         return Page(after, events, events[-1].position if events else await tx.journal.last())
@@ -57,7 +57,7 @@ async def read_page(tx: Transaction, after: int) -> Page:
 
 
 def noting(operation: Operation[T], layout: Layout) -> Operation[tuple[T, Page]]:
-    """Return an operation that also returns what it did."""
+    """Wrap an operation so that it also returns its events."""
 
     async def noted(tx: Transaction) -> tuple[T, Page]:
         after = await tx.journal.last()
@@ -66,7 +66,7 @@ def noting(operation: Operation[T], layout: Layout) -> Operation[tuple[T, Page]]
         if not record.events:
             return value, Page(after, (), after)
         last = await tx.journal.last()
-        # The journal alone knows their positions; but that of one is the last.
+        # Only the journal knows the positions; but a single event has the last one.
         events = [record.events[0]._replace(position=last)]
         if len(record.events) > 1:
             events = await tx.journal.read(after, PAGE)
@@ -80,8 +80,8 @@ def noting(operation: Operation[T], layout: Layout) -> Operation[tuple[T, Page]]
 
 
 def chained(after: int, noted: Collection[Page]) -> Page | None:
-    """Return what was noted from a position on, as far as nothing is missing in between; None where that is nothing.
-    What was seen later counts."""
+    """Join pages from a position on as long as they are contiguous; None if there is none. The latest state of a
+    message counts."""
     events: list[Event] = []
     stands: dict[MessageId, Sequence[Standing]] = {}
     place = after

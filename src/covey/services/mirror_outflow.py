@@ -1,7 +1,7 @@
-"""Outflow: the folder is brought in line with the ledger.
+"""Outflow: brings the folder in line with the ledger.
 
-It goes by what is, not by what happened: the journal only says which messages to look at. So a pass that was killed is
-simply made again, and what it had done already is found as it should be.
+It compares states, not events: the journal only names the messages to compare. So a killed pass is simply repeated, and
+finds its finished part as it should be.
 """
 
 from collections.abc import Collection, Sequence
@@ -41,8 +41,8 @@ class Outflow:
         noted: Collection[Page],
         reporting: Reporting,
     ) -> Collection[Action]:
-        """Bring the files in line with the journal. Write those of messages whose files are gone, and see to those
-        that others have moved. Return what has happened since the last time. What was noted need not be read."""
+        """Bring the files in line with the journal. Write the missing files of messages, and check those that others
+        have moved. Return the actions since the last pass. Pages in `noted` are not read again."""
         if missing:
             await self._stand(visit, missing, is_missing=True)
         if restless:
@@ -53,7 +53,7 @@ class Outflow:
         happened: set[Action] = set()
         is_held = False
         page = chained(after, noted) or await self._page(after)
-        if page.last < after:  # the folder is ahead of its ledger: it saw one that was replaced since
+        if page.last < after:  # the folder is ahead: its ledger was replaced
             page = await self._page(0)
         begun = after
         while page.events:
@@ -72,10 +72,10 @@ class Outflow:
         return await self._ground.store.read(lambda tx: read_page(tx, after))
 
     async def _follow(self, visit: Visit, page: Page, reporting: Reporting) -> Shown:
-        """Let the files stand where they should after some events; return what was seen of them."""
+        """Move the files to their target places after some events. Return the state that was read."""
         events = page.events
         if any(event.action is Action.SPACE_IMPORTED for event in events):
-            await self._stand_all(visit, reporting)  # its messages came after the events that tell of them
+            await self._stand_all(visit, reporting)  # imported messages come after the events that mention them
         messages = touched(events)
         for scope in {event.scope for event in events if event.action is Action.MESSAGE_SWEPT}:
             if scope is not None and self._ground.layout is Layout.DIALOGUE:
@@ -86,14 +86,14 @@ class Outflow:
         return shown
 
     async def _tell(self, visit: Visit, events: Sequence[Event], shown: Shown) -> bool:
-        """Add to the manifest what it does not have yet; False where a foreign program holds it."""
+        """Append the new lines to the manifest. Return False if a foreign program has it locked."""
         new = [event for event in events if event.position > visit.manifest_position]
         return not new or await visit.append(await lines_of(self._ground, visit, new, shown), new[-1].position)
 
     async def _stand(
         self, visit: Visit, messages: Sequence[MessageId], stands: Stands = NOTHING, *, is_missing: bool = False
     ) -> Shown:
-        """Let the files of messages stand where they should; how some `stands` is known."""
+        """Move the files of messages to their target places. `stands` has the targets that are known already."""
         distinct = list(dict.fromkeys(messages))
         shown = Shown()
         for start in range(0, len(distinct), PAGE):
@@ -109,7 +109,7 @@ class Outflow:
         return shown
 
     async def _sheet(self, visit: Visit, wanted: Standing, shown: Shown, is_missing: bool) -> Sheet | None:
-        """Return how a copy should stand; None where it does, or should not stand at all."""
+        """Return the target of a copy; None if its file is there already, or if it should have none."""
         message = wanted.message
         shown.add(wanted)
         is_new = wanted.document is not None
@@ -117,10 +117,10 @@ class Outflow:
         known = next(iter(copies), None)
         shelf = wanted.shelf or (Shelf.ARCHIVE if known is not None else None)
         if known is not None and (known.spot.shelf, shelf) == (Shelf.SWEPT, Shelf.ARCHIVE):
-            shelf = Shelf.SWEPT  # what others have put there is archived, too
+            shelf = Shelf.SWEPT  # files that others have moved there count as archived
         stands_swept = known is not None and known.spot.shelf is Shelf.SWEPT
         if shelf is Shelf.SWEPT and not stands_swept and not is_folder_name(message.scope or ""):
-            shelf = Shelf.ARCHIVE  # a scope that others made up need not be the name of a folder
+            shelf = Shelf.ARCHIVE  # a foreign scope need not be a valid folder name
         is_right = bool(copies) and all(one.spot.shelf is shelf for one in copies)
         if shelf is None or (is_right and not is_missing):
             return None
@@ -149,7 +149,7 @@ class Outflow:
                 try:
                     path = await visit.keep_file(owner, file_id, part.name, await attachments.content(part))
                 except BlobMissing:
-                    path = None  # the sender's own path is all there is
+                    path = None  # only the sender's own path is left
             parts.append(part._replace(path=path) if isinstance(part, FilePart) and path is not None else part)
         return tuple(parts)
 
@@ -161,8 +161,8 @@ class Outflow:
         return await self._ground.store.read(operation, is_long=True)
 
     async def _stand_all(self, visit: Visit, reporting: Reporting) -> None:
-        """Let everything that the journal tells of and that has no files stand where it should, with its lines in the
-        manifest. First the lines: whoever is killed in between finds the same messages without files again."""
+        """Write the files of every journalled message that has none, with its lines in the manifest. The lines come
+        first: a pass that was killed in between finds the same messages without files again."""
         strange: dict[MessageId, None] = {}
         after = 0
         while events := await self._ground.store.read(lambda tx, after=after: tx.journal.read(after, PAGE)):

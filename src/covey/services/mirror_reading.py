@@ -1,4 +1,4 @@
-"""Reading: what a file in the folder is: a copy of ours, a message that was taken in before, or a new one."""
+"""Reading: identifies a file in the folder as a copy of ours, a message that was taken in before, or a new one."""
 
 from collections.abc import Collection
 from typing import NamedTuple
@@ -23,12 +23,12 @@ class Read(NamedTuple):
     paper: Paper
     sender: AgentName
     agent: AgentName
-    """Whom it is for."""
+    """The recipient."""
     message_id: MessageId
     is_known: bool
-    """Whether the ledger has that message."""
+    """True if the ledger has that message."""
     is_ours: bool
-    """Whether we have written the file."""
+    """True if a program of this space wrote the file."""
 
     @property
     def millis(self) -> int:
@@ -36,7 +36,7 @@ class Read(NamedTuple):
 
 
 class Filed(NamedTuple):
-    """What the ledger has under an id."""
+    """The ledger's records under an id."""
 
     message: Message | None
     copies: tuple[Delivery, ...]
@@ -44,8 +44,8 @@ class Filed(NamedTuple):
 
 
 async def read_file(ground: Ground, visit: Visit, arrived: Arrived, gone: Collection[Spot]) -> Read:
-    """Return what a file is. Invalid, with the reason, where it can't be told or must not count. What is gone from
-    where it stood, and is here now, was moved."""
+    """Identify a file. Raise Invalid, with the reason, if that is impossible or the file must not count. A file that is
+    gone from its old place and is here now was moved."""
     said = paper(ground.layout, arrived.content, arrived.spot.owner)
     sender, agent = await sender_called(visit, said.sender), await owner_called(visit, said.to)
     if any(known.spot == arrived.spot for known in await visit.known(said.id)):
@@ -66,8 +66,8 @@ def _changed(arrived: Arrived) -> Invalid:
 
 
 async def known_as(visit: Visit, read: Read) -> Known:
-    """Return what a file is to be remembered as. An id that it shares with others of the same agent, or that it has
-    not got, gives way to the message's."""
+    """Return the entry under which a file is remembered. If the file has no id, or shares its id with another message
+    of the same agent, the message's id is used."""
     own = read.paper.id or read.message_id
     others = [known for known in await visit.known(own) if known.agent == read.agent]
     if any(known.message_id != read.message_id for known in others):
@@ -76,7 +76,7 @@ async def known_as(visit: Visit, read: Read) -> Known:
 
 
 async def _ours(ground: Ground, arrived: Arrived, said: Paper, agent: AgentName) -> MessageId | None:
-    """Return the message that a file of ours is a copy of, where the ledger confirms what it says of itself."""
+    """Return the message that our own file is a copy of, if the ledger confirms the file's content."""
     named = envelope(arrived.content)
     if named is None or said.id not in {file_id(named.id, agent, is_only) for is_only in (True, False)}:
         return None
@@ -88,8 +88,8 @@ async def _ours(ground: Ground, arrived: Arrived, said: Paper, agent: AgentName)
 async def _theirs(
     ground: Ground, arrived: Arrived, said: Paper, sender: AgentName, agent: AgentName
 ) -> tuple[MessageId, bool]:
-    """Return the id of the message that a foreign file is, and whether it was taken in. An id in our form is kept
-    where it is free; any other is derived from what is in the file, so that the same file is the same message."""
+    """Return the message id for a foreign file, and whether it was taken in before. An id in our form is kept if it is
+    free; any other id is derived from the content, so that the same file is the same message."""
     try:
         kept = parse_message_id(said.id) if ground.layout is Layout.DIALOGUE else None
     except Invalid:
@@ -113,7 +113,7 @@ def _check_not_pruned(filed: Filed, arrived: Arrived) -> None:
 
 
 def _is_it(filed: Filed, said: Paper, sender: AgentName, agent: AgentName) -> bool:
-    """Tell whether a message is the one that was taken in from such a file before."""
+    """Tell whether a message was taken in from such a file before."""
     message = filed.message
     if message is None or message.marks is None or message.sender.agent != sender:
         return False

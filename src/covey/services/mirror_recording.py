@@ -1,4 +1,4 @@
-"""Recording: a transaction that remembers what it was told to file."""
+"""Recording: a transaction that remembers its own writes."""
 
 from covey.core.delivery import Delivery
 from covey.core.event import Event
@@ -12,16 +12,16 @@ from covey.services.mirror_standing import Filed
 
 
 class Record:
-    """What one operation has written."""
+    """The writes of one operation."""
 
     def __init__(self) -> None:
         self.events: list[Event] = []
         self.messages: dict[MessageId, tuple[Message, str]] = {}
-        """Those that are new, and not swept, with their documents."""
+        """New messages that are not swept, with their documents."""
         self.deliveries: dict[MessageId, dict[DeliveryId, Delivery]] = {}
 
     def filed(self, message_id: MessageId) -> Filed | None:
-        """Return a message with all its deliveries; None where there may be more of it."""
+        """Return a new message with all its deliveries; None if the record may be incomplete."""
         added = self.messages.get(message_id)
         return None if added is None else Filed(*added, tuple(self.deliveries.get(message_id, {}).values()))
 
@@ -30,7 +30,7 @@ class Record:
 
 
 class RecordingTransaction:
-    """A transaction over another one. What it does not know it leaves to that."""
+    """A transaction that wraps another one and delegates everything it does not record."""
 
     def __init__(self, tx: Transaction, record: Record) -> None:
         self._tx = tx

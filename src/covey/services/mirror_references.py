@@ -1,4 +1,4 @@
-"""References: what a foreign program means by an id."""
+"""References: the messages that a foreign program's id may mean."""
 
 from collections.abc import Sequence
 from contextlib import suppress
@@ -12,8 +12,8 @@ from covey.ports.store import Transaction
 
 
 async def messages_called(visit: Visit, name: str | None, sender: AgentName) -> Sequence[MessageId]:
-    """Return the messages that a sender may mean by an id, the likeliest first: what it got itself, what others got,
-    and what has that id here."""
+    """Return the messages that a sender may mean by an id, the likeliest first: those it received itself, those that
+    others received, and the one with that id here."""
     if not name:
         return ()
     known = await visit.known(name)
@@ -24,7 +24,7 @@ async def messages_called(visit: Visit, name: str | None, sender: AgentName) -> 
 
 
 async def first_message(tx: Transaction, ids: Sequence[MessageId]) -> Message | None:
-    """Return the first of these messages that is there."""
+    """Return the first of these messages that exists."""
     for message_id in ids:
         message = await tx.messages.get(message_id)
         if message is not None:

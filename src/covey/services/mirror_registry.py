@@ -1,4 +1,4 @@
-"""The registry of mailboxes: our agents are entered there, and whom foreign programs entered is known here."""
+"""The registry of mailboxes: our agents are entered there, and agents of foreign programs are taken from there."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
@@ -22,7 +22,7 @@ from covey.services.presence import end_session, is_live
 from covey.services.steady import SteadyLiveness
 
 BEAT: Final = timedelta(seconds=5)
-"""How long a heartbeat of ours is fresh."""
+"""The time for which our heartbeat is fresh."""
 
 
 class Entered(NamedTuple):
@@ -41,7 +41,7 @@ class Entered(NamedTuple):
 
 
 class Change(NamedTuple):
-    """How the session of a foreign program has to change: it begins, goes on, or ends."""
+    """A change to the session of a foreign program: it begins, is renewed, or ends."""
 
     agent: AgentName
     session: Session | None
@@ -49,7 +49,7 @@ class Change(NamedTuple):
 
 
 def _differs(session: Session | None, entered: Entered | None) -> bool:
-    """Tell whether a session is not as the registry says. A heartbeat is noted only when the last one gets old."""
+    """Tell whether a session differs from the registry. A heartbeat is recorded only when the last one gets old."""
     if session is None or entered is None:
         return (session is None) is not (entered is None)
     is_busy = entered.status is Presence.BUSY
@@ -62,7 +62,8 @@ class Registry:
         self._ground = ground
 
     async def take_in(self, visit: Visit, entries: Mapping[str, Json]) -> None:
-        """Make known whom foreign programs have entered, with their cards; who is in a session here has its own."""
+        """Register the agents that foreign programs have entered, with their cards. An agent with a session here keeps
+        its own card."""
         found: dict[AgentName, Entered] = {}
         for name, entry in entries.items():
             if name in (OPERATOR, SPACE) or _is_ours(entry):
@@ -70,7 +71,7 @@ class Registry:
             try:
                 found[await sender_called(visit, name)] = Entered(card_of(entry), status_in(entry), heard_at(entry))
             except CoveyError:
-                continue  # what is no entry says nothing of anybody
+                continue  # an invalid entry is ignored
         cards = {name: entered.card for name, entered in found.items()}
         if cards and await self._ground.store.read(lambda tx: _news(tx, cards), is_long=True):
             await self._ground.store.commit(lambda tx: self._enrol(tx, cards), is_long=True)
@@ -82,7 +83,7 @@ class Registry:
             await enrol(Act(tx, foreigner(name), self._ground.clock.now()), name, card)
 
     async def _changes(self, tx: Transaction, found: Mapping[AgentName, Entered]) -> Sequence[Change]:
-        """Return the sessions of foreign programs that are not as the registry says."""
+        """Return the changes that make the sessions of foreign programs agree with the registry."""
         now = self._ground.clock.now()
         changes: list[Change] = []
         for session in await tx.sessions.current():
@@ -91,7 +92,7 @@ class Registry:
         for name, entered in found.items():
             there = await tx.sessions.of_agent(name)
             if any(not session.is_foreign and is_live(session, self._ground.desk.liveness, now) for session in there):
-                continue  # who is in a session here speaks for itself
+                continue  # an agent with a session here manages its own presence
             session = next((session for session in there if session.kind is SessionKind.REGISTRY), None)
             wanted = entered if entered.is_there(now) else None
             if _differs(session, wanted):
@@ -116,7 +117,7 @@ class Registry:
             )
 
     async def enter(self, visit: Visit) -> None:
-        """Enter our agents as they are now. Nothing is written where the registry says so already."""
+        """Write the present state of our agents to the registry, if it differs."""
         now = self._ground.clock.now()
         liveness = SteadyLiveness(self._ground.desk.liveness)
         views = await self._ground.store.read(lambda tx: agents_now(tx, liveness, now), is_long=True)
@@ -132,7 +133,7 @@ class Registry:
 
 
 async def _news(tx: Transaction, cards: Mapping[AgentName, Card]) -> Mapping[AgentName, Card]:
-    """Return the cards of whom nobody knows yet, or knows otherwise."""
+    """Return the cards of agents that are unknown, or known with another card."""
     news: dict[AgentName, Card] = {}
     for name, card in cards.items():
         agent = await tx.agents.get(name)
@@ -144,7 +145,7 @@ async def _news(tx: Transaction, cards: Mapping[AgentName, Card]) -> Mapping[Age
 
 
 def _merged(agent: Agent | None, card: Card) -> Card:
-    """Return a card with what a registry says; the rest of it is as it was."""
+    """Return the agent's card with the fields of the registry's card replaced."""
     if agent is None or agent.card.channel:
         return card if agent is None else agent.card
     return agent.card._replace(
@@ -160,7 +161,8 @@ def _is_ours(entry: Json) -> bool:
 
 
 def _entry(name: str, view: AgentView, there: Json, now: datetime) -> Mapping[str, Json] | None:
-    """Return what the registry should say of an agent; None where it does, or where a foreign program speaks for it."""
+    """Return the registry entry for an agent; None if it is there already, or if a foreign program speaks for the
+    agent."""
     if any(session.is_foreign for session in view.sessions):
         return None
     if not view.sessions and there is not None and not _is_ours(there):

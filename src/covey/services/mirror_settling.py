@@ -1,4 +1,4 @@
-"""Settling: a foreign program that moves a file out of an inbox is done with it."""
+"""Settling: a file that a foreign program moves out of an inbox is handled."""
 
 from collections.abc import Iterable
 
@@ -20,8 +20,8 @@ class Settling:
         self._ground = ground
 
     async def put_away(self, message_id: MessageId, agent: AgentName) -> None:
-        """Settle the copies of an agent. Where loops archive, that closes its debt, too: they do so when they have
-        answered. A mailbox puts away what it has merely read, and the answer comes later."""
+        """Settle the copies of an agent. In the dialogue layout that also closes its ticket, because loops archive
+        after they have answered. A mailbox archives what was merely read, and the answer comes later."""
 
         async def operation(tx: Transaction) -> None:
             copies = [copy for copy in await tx.deliveries.of_message(message_id) if copy.agent == agent]
@@ -33,7 +33,7 @@ class Settling:
         await self._ground.store.commit(operation)
 
     async def swept(self, moved: Iterable[Known]) -> None:
-        """Sweep the scopes whose files were moved to where swept ones stand, if nothing in them is open."""
+        """Sweep the scopes whose files were moved to the shelf of swept messages, if nothing in them is open."""
         scopes = {scope_of(known.spot.scope): known.agent for known in moved if known.spot.shelf is Shelf.SWEPT}
         for scope, agent in scopes.items():
             if scope is not None:

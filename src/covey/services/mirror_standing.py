@@ -1,4 +1,4 @@
-"""Standing: the copies of messages as the ledger wants them in the folder, read a page at a time."""
+"""Standing: the target state of messages' copies in the folder, read a page at a time."""
 
 from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple
@@ -13,11 +13,11 @@ from covey.ports.store import Transaction
 from covey.services.mirror_ground import Ground
 
 LONG: Final = 20
-"""Reading more messages than this takes a while."""
+"""Reading more messages than this is a long read."""
 
 
 class Standing(NamedTuple):
-    """What there is of one message for one agent."""
+    """The copies of one message for one agent."""
 
     message: Message
     agent: AgentName
@@ -25,15 +25,15 @@ class Standing(NamedTuple):
     shelf: Shelf | None
     """None for no file."""
     is_only: bool
-    """Whether no other agent has a copy."""
+    """True if no other agent has a copy."""
     task: Message | None
-    """What handed over the task that it is about."""
+    """The message that handed over the task that this one is about."""
     document: str | None = None
-    """The message as it was filed a moment ago; None where it is older, and may have files."""
+    """The encoded message if it was filed in this commit; None if it is older, and may have files."""
 
 
 class Filed(NamedTuple):
-    """A message that is new, and not swept, with all its deliveries."""
+    """A new message that is not swept, with all its deliveries."""
 
     message: Message
     document: str
@@ -41,7 +41,7 @@ class Filed(NamedTuple):
 
 
 class Shown:
-    """What a part of a pass has seen, so that the next one need not look again."""
+    """A cache of the copies that one part of a pass has read, for the next part."""
 
     def __init__(self) -> None:
         self._seen: dict[MessageId, list[Standing]] = {}
@@ -51,12 +51,12 @@ class Shown:
         self._seen.setdefault(standing.message.id, []).append(standing)
 
     def copy(self, standing: Standing, copy: Copy) -> Copy:
-        """Keep a copy as foreign programs know it, and return it."""
+        """Cache a copy with its foreign names, and return it."""
         self._copies[standing.message.id, standing.agent] = copy
         return copy
 
     async def of(self, ground: Ground, message_id: MessageId) -> Sequence[Standing]:
-        """Return how the copies of a message stand."""
+        """Return the target states of a message's copies."""
         seen = self._seen.get(message_id)
         return await read_standing(ground, [message_id]) if seen is None else seen
 
@@ -65,7 +65,7 @@ class Shown:
 
 
 async def read_standing(ground: Ground, messages: Sequence[MessageId]) -> Sequence[Standing]:
-    """Return how the copies of these messages should stand. What is not in the ledger stands nowhere."""
+    """Return the target states of the copies of these messages. A message that is not in the ledger has none."""
 
     async def operation(tx: Transaction) -> Sequence[Standing]:
         found: list[Standing] = []
@@ -79,13 +79,13 @@ async def read_standing(ground: Ground, messages: Sequence[MessageId]) -> Sequen
 async def standing_of(
     tx: Transaction, layout: Layout, message_id: MessageId, filed: Filed | None = None
 ) -> Iterable[Standing]:
-    """Return the same for one message, of which everything may be known."""
+    """Return the target states of one message's copies. `filed` has its records, if they are known already."""
     message = filed.message if filed is not None else await tx.messages.get(message_id)
     if message is None:
         return ()
     by_agent: dict[AgentName, list[Delivery]] = {}
     for copy in filed.copies if filed is not None else await tx.deliveries.of_message(message_id):
-        if copy.agent is not None:  # a session that nobody has registered has no folder
+        if copy.agent is not None:  # an unregistered session has no folder
             by_agent.setdefault(copy.agent, []).append(copy)
     is_swept = filed is None and await tx.messages.is_swept(message_id)
     task = await tx.messages.get(MessageId(message.task.id)) if message.task is not None else None

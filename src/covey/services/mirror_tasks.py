@@ -1,4 +1,4 @@
-"""What a foreign program says of a task that it got from ours: the moves that it stands for."""
+"""Task updates of foreign programs: the moves that an update stands for."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -38,13 +38,12 @@ PATHS: Final[Mapping[TaskState, Mapping[TaskState, Sequence[TaskMove]]]] = {
         _S.REJECTED: (_M.FAIL,),
     },
 }
-"""From how a task is, and how it is said to be, to what happened in between. Who says only how it ended did begin it
-before."""
+"""The moves between a task's recorded state and its reported state. A report of the end implies the beginning."""
 
 
 def _moves(task: Task, message: Message) -> Sequence[TaskMove]:
-    """Return the moves that an update stands for; none where it is merely told: it says nothing of how the task is,
-    what it says is not possible any more, or it is not for its sender to say or not for its reader to hear."""
+    """Return the moves that an update stands for. There are none if it names no state, if its state is no longer
+    possible, if its sender is not the task's doer, or if it does not go to the delegator alone."""
     is_due = task.agent == message.sender.agent and task.claimed_by is None
     if not is_due or [address.value for address in message.to] != [task.delegator]:
         return ()
@@ -56,7 +55,7 @@ def _moves(task: Task, message: Message) -> Sequence[TaskMove]:
 
 
 async def told_of_task(act: Act, task_id: MessageId, message: Message, desk: Desk) -> bool:
-    """Make the moves that an update stands for, and tell whether there were any. The last of them is told with the
+    """Apply the moves that an update stands for, and tell whether there were any. The last move is reported with the
     update itself, under its id."""
     task = task_at(await known_task(act.tx, task_id), act.now)
     moves = _moves(task, message)

@@ -1,7 +1,7 @@
 """The mirrored store: a ledger that foreign programs share through a folder.
 
-Before a commit or a read, what they have done is taken in; after a commit the folder is brought in line, before it
-returns. The ledger is the truth: what can't be mirrored now is mirrored later, and nobody is kept from anything.
+Before a commit or a read, their changes are taken in; after a commit the folder is brought in line, before the commit
+returns. The ledger is the truth: changes that can't be mirrored now are mirrored later, and block no caller.
 """
 
 from collections.abc import Callable, Collection, Sequence
@@ -13,48 +13,49 @@ from covey.core.errors import StoreClosed, StoreUnconfirmed
 T = TypeVar("T")
 
 Noted = Any
-"""What a commit did (`mirror_noting.Page`). It would take time to load, and only those who make passes look at it."""
+"""The events of a commit (`mirror_noting.Page`). Untyped, because loading the class takes time, and only passes use
+it."""
 
 
 class Passes(Protocol):
-    """What makes passes over the folder, one at a time."""
+    """Passes over the folder, one at a time."""
 
     @property
     def confirms(self) -> bool:
-        """Whether it waits for the disk for those who have committed, so that their commits need not."""
+        """True if the passes wait for the disk on behalf of commits, so that commits need not."""
         ...
 
     async def run(self) -> None:
-        """Return when a pass is over that began after the call. It may be shared with others who wait for one."""
+        """Return when a pass is over that began after the call. Concurrent callers may share a pass."""
         ...
 
     async def follow(self, noted: Noted, *, is_light: bool) -> None:
-        """Do the same after a commit, with what it did. Where it `confirms`, and unless the commit was light, that is
-        durable then; Unavailable where the disk did not confirm it."""
+        """Like `run`, after a commit with these events. If `confirms` is true and the commit was not light, the commit
+        is durable on return. Raise Unavailable if the disk did not confirm it."""
         ...
 
     async def confirm(self, *, is_light: bool) -> None:
-        """Do only that for a commit that changed nothing in the folder."""
+        """Confirm durability, as `follow` does, of a commit that changed nothing in the folder."""
         ...
 
     def begin(self) -> None:
-        """See to it that what was committed is durable and shown, for somebody who does not wait for it."""
+        """Start making a commit durable and visible, for a caller that does not wait for it."""
         ...
 
     async def close(self) -> None:
-        """End what is under way, and let go of the folder."""
+        """Finish running passes, and close the folder."""
         ...
 
 
 class Passing(Protocol):
-    """What makes a pass, with what commits did that it is to show."""
+    """One pass, with the events of recent commits."""
 
     async def run(self, noted: Collection[Noted] = ()) -> None: ...
 
 
 class OwnPasses:
-    """`Passes` in the calling thread, over a ledger that confirms what it commits. What makes them is loaded with the
-    first: a short-lived program that finds everything in line needs none."""
+    """`Passes` in the calling thread, over a ledger that confirms its own commits. The implementation is loaded with
+    the first pass: a short-lived program that finds everything in line needs none."""
 
     confirms = False
 
@@ -114,13 +115,13 @@ class MirroredStore:
             return
         self._is_closed = True
         if self._under_way:
-            await self._ledger.close()  # it finishes what was begun, and that is shown, too
+            await self._ledger.close()  # closing finishes running commits, which are mirrored too
             await self._passes.follow(None, is_light=False)
         await self._passes.close()
         await self._ledger.close()
 
     async def _commit(self, operation: "ports.Operation[T]", is_light: bool) -> T:
-        from covey.services.mirror_noting import noting  # here because most short-lived programs only read
+        from covey.services.mirror_noting import noting  # imported late because most short-lived programs only read
 
         noted = noting(operation, self._folder.layout)
         try:
@@ -128,9 +129,9 @@ class MirroredStore:
         except Exception:
             raise
         except BaseException:
-            self._passes.begin()  # whoever waited has given up, but it may have been committed
+            self._passes.begin()  # the caller was cancelled, but the commit may have happened
             raise
-        # A commit counts whatever becomes of what is shown of it.
+        # A commit counts, even if mirroring it fails.
         try:
             if page.last != self._folder.position and not self._is_closed:
                 await self._passes.follow(page, is_light=is_light)
@@ -147,24 +148,24 @@ class MirroredStore:
         return value
 
     async def _look(self) -> None:
-        """Take in what others have done."""
+        """Take in the changes of other programs."""
         if self._is_closed:
             raise StoreClosed
         if self._folder.has_news():
             await self._passes.run()
-        elif self._is_new:  # who was here before may have been killed between its commit and its pass
+        elif self._is_new:  # an earlier process may have been killed between its commit and its pass
             await self._show()
         self._is_new = False
 
     async def _show(self) -> None:
-        """Bring the folder in line, if something has happened."""
+        """Bring the folder in line, if the journal has grown."""
         if await self._ledger.read(_last) != self._folder.position:
             await self._passes.run()
 
 
 def _sent(page: Noted) -> Sequence[str]:
     """Return the messages that a commit sent."""
-    from covey.core.event import Action  # here because a disk seldom fails
+    from covey.core.event import Action  # imported late because a disk seldom fails
 
     return [event.message_id for event in page.events if event.action is Action.MESSAGE_SENT]
 

@@ -1,5 +1,5 @@
-"""The journal as the holder of an agent's token sees it: what it did, what was done to it, and what became of what it
-sent."""
+"""The journal as the holder of an agent's token sees it: the agent's own actions, actions on the agent, and the history
+of the messages it sent."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -47,7 +47,7 @@ class NarrowJournal:
         return await self._of_several(event) if event.action is Action.MESSAGE_SENT else None
 
     async def _of_several(self, event: Event) -> Event | None:
-        """Return what an event says of the holder's mail, where it is about several deliveries at once."""
+        """Return the part of an event that is about the holder's mail, for an event about several deliveries."""
         listed = event.details.get("deliveries")
         copies = [await self._copy(item) for item in listed] if isinstance(listed, list | tuple) else []
         seen = [copy for copy in copies if copy is not None and sees_copy(self._agent, copy)]

@@ -1,6 +1,6 @@
 """Messages, deliveries and inboxes as the holder of an agent's token sees them.
 
-Every method of the ports stands here, so that a new one is narrowed before it is used.
+Every method of the ports is listed here, so that a new one is restricted before it is used.
 """
 
 from collections.abc import Collection, Sequence
@@ -18,11 +18,11 @@ from covey.ports.ledger import MessageFilter
 from covey.ports.store import Transaction
 
 WIDER = 4
-"""How many times as many are asked for where too few of those found may be seen."""
+"""The factor by which a search grows if too few of its results are visible."""
 
 
 class NarrowMessages:
-    """Those that the holder sent or got; the others are not there."""
+    """The messages that the holder sent or received; all others are hidden."""
 
     def __init__(self, tx: Transaction, holder: Identity) -> None:
         self._tx = tx
@@ -65,7 +65,7 @@ class NarrowMessages:
 
 
 class NarrowDeliveries:
-    """All copies of what the holder sent, and its own copies of what it got."""
+    """All copies of messages that the holder sent, and its own copies of messages it received."""
 
     def __init__(self, tx: Transaction, holder: Identity) -> None:
         self._tx = tx
@@ -85,7 +85,8 @@ class NarrowDeliveries:
         return self._seen(await self._tx.deliveries.handled(agent, number))
 
     async def lapsed(self, now: datetime, limit: int) -> Sequence[Delivery]:
-        """Return everyone's: whoever is active does the upkeep of the space, and asks here whether there is any."""
+        """Return the lapsed deliveries of all agents: every active program does upkeep of the space, and checks here
+        whether it is due."""
         return await self._tx.deliveries.lapsed(now, limit)
 
     async def place(self, delivery: Delivery) -> Delivery:
@@ -99,7 +100,7 @@ class NarrowDeliveries:
 
 
 class NarrowInboxes:
-    """The holder's own: parked with it, or of one of its sessions."""
+    """The holder's own inboxes: its parked mail, and its sessions."""
 
     def __init__(self, tx: Transaction, holder: Identity) -> None:
         self._tx = tx
@@ -123,7 +124,8 @@ class NarrowInboxes:
         raise BeyondToken(self._holder.agent, "look through inboxes")
 
     async def _is_own(self, inbox: InboxId) -> bool:
-        """Tell whose an inbox is: True for the holder's, False for nobody's. Another's is BeyondToken."""
+        """Tell whether an inbox is the holder's; False if it has no owner. Raise BeyondToken for another agent's
+        inbox."""
         session_id = inbox_session(inbox)
         if session_id is None:
             owner = await self._tx.agents.get(AgentName(inbox.partition(":")[2]))

@@ -37,7 +37,7 @@ class NarrowRuns:
         return await self._tx.runs.uncleared(limit)
 
     async def find(self, wanted: RunFilter, limit: int) -> Sequence[Run]:
-        """Return its own, of either side."""
+        """Return the holder's runs, as parent or as child."""
         me = self._holder.agent
         started = (
             await self._tx.runs.find(wanted._replace(parent_agent=me), limit)

@@ -1,9 +1,9 @@
-"""The narrow store: a space as the holder of an agent's token may see and change it, whatever service asks.
+"""The narrow store: a space as the holder of an agent's token may see and change it, through any service.
 
-What is read goes through `NarrowView`, where another's mail is not there. So does what a caller names by its id before
-it is changed (`Transaction.visible`): another's is as unknown as an id that never was. A change is always journalled
-with its actor, so a change in another's name is known by its event, and is undone. Rules about what the holder may do
-in its own name are the services', and stand in covey.core.authority like all others.
+Reads go through `NarrowView`, which hides other agents' mail. So do the lookups of ids that a caller names before a
+change (`Transaction.visible`): another agent's record is as unknown as an id that never existed. Every change is
+journalled with its actor, so that a change in another agent's name is detected by its event, and rolled back. The rules
+for the holder's own actions belong to the services, and are in covey.core.authority like all others.
 """
 
 from collections.abc import Sequence
@@ -62,7 +62,7 @@ class NarrowStore:
 
 
 class _Around:
-    """A transaction around another: what is not narrowed is as it is there."""
+    """A transaction that wraps another one; collections that are not restricted are passed through."""
 
     def __init__(self, tx: Transaction, holder: Identity) -> None:
         self._tx = tx
@@ -101,7 +101,7 @@ class _Around:
 
 
 class NarrowView(_Around):
-    """All records at one moment, as far as the holder may see them. Names, cards and sessions are for everyone."""
+    """A snapshot of all records that the holder may see. Names, cards and sessions are visible to everyone."""
 
     @property
     def messages(self) -> Messages:
@@ -161,7 +161,7 @@ class NarrowView(_Around):
 
 
 class _InOwnName(_Around):
-    """A transaction in which nobody acts but the holder, and the space."""
+    """A transaction in which only the holder and the space act."""
 
     @property
     def messages(self) -> Messages:
@@ -221,7 +221,7 @@ class _InOwnName(_Around):
 
 
 class NarrowWaits:
-    """The waits of the holder, to look at."""
+    """The waits of the holder, read only."""
 
     def __init__(self, waits: Waits, holder: Identity) -> None:
         self._waits = waits
@@ -242,7 +242,8 @@ class NarrowWaits:
 
 
 class _OwnWaits:
-    """They are no events, so that nothing else would tell in whose name they are."""
+    """The waits of all agents; only the holder's can be written. Waits are not journalled, so that this check is the
+    only one."""
 
     def __init__(self, waits: Waits, holder: Identity) -> None:
         self._waits = waits

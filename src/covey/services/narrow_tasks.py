@@ -1,4 +1,4 @@
-"""Tasks as the holder of an agent's token sees them: those that it handed over, and those that it is to do."""
+"""Tasks as the holder of an agent's token sees them: those that it delegated, and those that it is to do."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -30,7 +30,7 @@ class NarrowTasks:
         return await self._tx.tasks.pending(agent, limit)
 
     async def held(self, agent: AgentName) -> Sequence[Task]:
-        """Return all of them: how busy an agent is, is for everyone."""
+        """Return all held tasks: the load of an agent is visible to everyone."""
         return await self._tx.tasks.held(agent)
 
     async def places(self, agent: AgentName) -> int:
@@ -56,7 +56,7 @@ class NarrowTasks:
         return self._own(await self._tx.tasks.children(task_id))
 
     async def find(self, wanted: TaskFilter, limit: int) -> Sequence[Task]:
-        """Return its own, of either side."""
+        """Return the holder's tasks, as delegator or as doer."""
         me = self._holder.agent
         given = (
             await self._tx.tasks.find(wanted._replace(delegator=me), limit) if wanted.delegator in (None, me) else ()

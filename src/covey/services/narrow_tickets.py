@@ -1,4 +1,4 @@
-"""Debts as the holder of an agent's token sees them: its own in full, and of the others that a gate counts them."""
+"""Debts as the holder of an agent's token sees them: its own in full, and the others only as counted by a gate."""
 
 from collections.abc import Sequence
 
@@ -24,7 +24,7 @@ class NarrowTickets:
         return self._own(await self._tx.tickets.of_message(message_id))
 
     async def owed_in(self, scope: Scope) -> Sequence[Ticket]:
-        """Return all of them: a gate that counted only some would let pass what is owed."""
+        """Return all of them: a gate that counted only some would pass with open debts."""
         return seen_by(self._holder, await self._tx.tickets.owed_in(scope))
 
     async def owed_by(self, agent: AgentName) -> Sequence[Ticket]:

@@ -1,7 +1,7 @@
-"""Negotiation: what a session says to another, round by round, in one thread; and what it says without waiting.
+"""Negotiation: a conversation of two sessions in rounds, in one thread; and messages that expect no reply.
 
-A round is an ask: its ticket is durable, a wait that runs out has it, and the late answer arrives once. Who owes an
-answer in a negotiation gives it by saying something, with whatever tool. How it ends is in `negotiation_end`.
+A round is an ask: its ticket is durable, also after a timeout, and a late answer arrives once. A session that owes an
+answer in a negotiation gives it with its next message, by any tool. The end of a negotiation is in `negotiation_end`.
 """
 
 from collections.abc import Sequence
@@ -44,25 +44,25 @@ from covey.services.result_place import result_place
 ANSWERING = SendPolicy(closes=True)
 
 MOST_READ: Final = 256
-"""Of so many pairs it is remembered how far their negotiation was read."""
+"""The number of pairs whose negotiation is cached."""
 
 Whom = Session | Operation[Session]
-"""The other side, or how to look it up."""
+"""The other side, or an operation that looks it up."""
 
 
 class Patience(NamedTuple):
-    """How long a reply is waited for."""
+    """The timeouts for a reply."""
 
     here: float
-    """Before whoever speaks is told what came of it."""
+    """Seconds that this call waits."""
     known: float
-    """In all, as others know of it."""
+    """Seconds that the wait takes in all, as recorded for others."""
     is_round: bool
-    """A reply is wanted."""
+    """True if a reply is wanted."""
 
 
 class Look(NamedTuple):
-    """What two sessions have with each other at one moment."""
+    """The state between two sessions at one time."""
 
     known: Negotiation | None
     limit: int
@@ -70,7 +70,7 @@ class Look(NamedTuple):
 
 
 class _Read(NamedTuple):
-    """A thread as it was read last, and what was made of it."""
+    """A thread as it was last read, with the negotiation parsed from it."""
 
     messages: Sequence[MessageId]
     limit: int
@@ -85,7 +85,7 @@ class Negotiations:
         self._asks = asks
         self._lately = lately
         self._read: dict[str, _Read] = {}
-        """For each pair, so that a round reads what is new in it and not all of it."""
+        """A cache by pair, so that a round reads only the new messages of its thread."""
 
     async def say(
         self,
@@ -97,15 +97,16 @@ class Negotiations:
         *,
         waits_on: float | None = None,
     ) -> Exchange:
-        """Say something to a session. What the actor owes there, it answers. With a timeout it is a round of the
-        negotiation of the two, which begins with it where there is none: the other's reply is waited for. Without, it
-        is delivered, and no reply is needed. REPLY_SKIP ends the negotiation. After the last round, RoundsExhausted.
+        """Send a message to a session. If the actor owes an answer there, this is the answer. With a timeout the
+        message is a round of the pair's negotiation, which begins with it if there is none, and the reply is waited
+        for. Without a timeout the message is only delivered, and no reply is needed. REPLY_SKIP ends the negotiation.
+        After the last round, RoundsExhausted is raised.
 
-        The result of a negotiation is announced where `callback` says; by default in the conversation that one of the
-        two is bound to, or that the actor's model was last told something from.
+        The result of a negotiation is announced in the conversation of `callback`; by default in the one that either
+        session is bound to, or in which the actor's model was last addressed.
 
-        Who wants to see how it stands meanwhile `waits_on` for so long by itself: it is then a round, too, and returned
-        at once.
+        A caller that wants to return at once and wait by itself passes the length of its wait as `waits_on`. The
+        message is then a round, too.
         """
         patience = Patience(timeout, timeout, timeout > 0) if waits_on is None else Patience(0.0, waits_on, True)
         known, limit, to = await self.look(actor, to)
@@ -121,7 +122,7 @@ class Negotiations:
             return await self._tell(None, parts, to, actor)
         if known is not None and known.ending is None:
             awaited = known.awaited_by(actor)
-            if awaited is not None:  # it has not answered yet: a remark, and not another question
+            if awaited is not None:  # no answer yet: this is a remark, and not another question
                 await self._tell(known, parts, to, actor)
                 return await self._await(known, awaited.id, to, actor, patience.here)
             return await self._round(known, parts, to, actor, patience)
@@ -131,7 +132,7 @@ class Negotiations:
         return await self._begin(parts, to, actor, patience, limit, callback)
 
     async def wait(self, to: Whom, actor: Identity, timeout: float) -> Exchange:
-        """Wait on for the reply of a session to what the actor asked it last; one that has come is returned again."""
+        """Wait for the reply of a session to the actor's last question. A reply that has arrived is returned again."""
         known, _, to = await self.look(actor, to)
         asked = None if known is None else known.asked_by(actor)
         if known is None or asked is None:
@@ -140,7 +141,7 @@ class Negotiations:
         return await self._await(known, asked, to, actor, timeout)
 
     async def look(self, actor: Identity, whom: Whom) -> Look:
-        """Return the last negotiation of the actor with a session, and how many rounds a new one may have."""
+        """Return the actor's last negotiation with a session, and the limit of rounds of a new one."""
 
         async def operation(tx: Transaction) -> Look:
             other = whom if isinstance(whom, Session) else await whom(tx)
@@ -166,11 +167,11 @@ class Negotiations:
         return known
 
     async def rounds(self) -> int:
-        """Return how many rounds a negotiation may have in this space."""
+        """Return the limit of rounds of a negotiation in this space."""
         return await self._store.read(rounds_of)
 
     async def set_rounds(self, rounds: int, actor: Identity) -> None:
-        """Change that, also for negotiations that go on."""
+        """Set the limit of rounds, also for negotiations in progress."""
         check_operator(actor, "change the rounds of negotiations")
         wanted = parse_rounds(rounds)
 
@@ -228,7 +229,7 @@ class Negotiations:
         sent = await self._mail.post(draft, actor, ANSWERING, owed)
         after = read_on(known, sent.message)
         awaited = after.awaited_by(actor)
-        if awaited is not None and patience.is_round:  # it had asked back, and may answer now
+        if awaited is not None and patience.is_round:  # the other side had asked back, and may answer now
             return await self._await(known, awaited.id, to, actor, patience.here)
         state = ExchangeState.DELIVERED if after.ending is None else ExchangeState.ENDED
         return Exchange(state, to, sent.message.id, known.round, known.limit, ending=after.ending)
@@ -291,8 +292,8 @@ class Negotiations:
         return said._replace(state=ExchangeState.FAILED, reason=outcome.reason or str(outcome.kind))
 
     async def _take(self, asked: Ticket, question: TicketId, actor: Identity) -> Message | None:
-        """Return a question back. The actor has it then, and is not shown it again; its answer stays owed. The wait
-        for the answer to what it had asked itself is over."""
+        """Return a question back. The actor then has it, and is not shown it again; its answer stays owed. The actor's
+        wait for the answer to its own question is over."""
         message_id = ticket_message(question)
 
         async def operation(tx: Transaction) -> Message | None:

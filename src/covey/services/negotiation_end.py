@@ -1,7 +1,7 @@
-"""The end of a negotiation: the target is asked what to announce, and that is posted where the result is wanted.
+"""The end of a negotiation: the target is asked for an announcement, which is posted where the result is wanted.
 
-All of it happens in the transaction that accepts the message which ends the negotiation, or which says what to
-announce. So it happens once, and whoever asked may be long gone.
+All of it happens in the transaction that accepts the message which ends the negotiation, or which contains the
+announcement. So it happens once, and does not depend on the asker's process.
 """
 
 from collections.abc import Awaitable, Callable
@@ -29,11 +29,11 @@ from covey.services.callbacks import channel_of
 from covey.services.negotiation_rounds import rounds_of
 
 Accept = Callable[[Act, Message, Message], Awaitable[object]]
-"""Takes a message that replies to another into the ledger. A refusal is returned, and changes nothing here."""
+"""Accepts a reply into the ledger. A refusal is returned, and changes nothing here."""
 
 
 async def conclude(act: Act, message: Message, answered: Message, ids: Ids, accept: Accept) -> None:
-    """Do what follows from a message that replies within a negotiation, after it was filed. Mostly that is nothing."""
+    """Apply the consequences of a reply within a negotiation, after it was filed. Most replies have none."""
     if step_of(message) is Step.END:
         await _let_go(act, message)
         await _ask_target(act, message, ids, accept)
@@ -46,8 +46,8 @@ async def conclude(act: Act, message: Message, answered: Message, ids: Ids, acce
 
 
 async def _ask_target(act: Act, message: Message, ids: Ids, accept: Accept) -> None:
-    """Ask the target what people are to be told, where there is a conversation for it; in the name of who asked."""
-    if await channel_of(act, message) is None:  # the callback goes through the whole thread
+    """Ask the target, in the asker's name, for the announcement to people, if there is a conversation for it."""
+    if await channel_of(act, message) is None:  # the callback is set on the whole thread
         return
     found = read_negotiation(await act.tx.messages.thread(message.thread), await rounds_of(act.tx))
     if found is None or found.ending is None or found.announce is not None:
@@ -67,10 +67,10 @@ async def _ask_target(act: Act, message: Message, ids: Ids, accept: Accept) -> N
 
 
 async def _announce(act: Act, said: Message, request: Message, ids: Ids, accept: Accept) -> None:
-    """Post what the target says to the conversation. Who asked has it in the thread, and is not shown it again."""
+    """Post the target's announcement to the conversation. The asker has it in the thread, and is not shown it again."""
     found = read_negotiation(await act.tx.messages.thread(said.thread), await rounds_of(act.tx))
     if found is None or found.announce is None or not found.is_reply_of_debtor(said, found.announce):
-        return  # a stranger does not speak for the target
+        return  # only the target's own answer is announced
     for copy in await act.tx.deliveries.of_message(said.id):
         if copy.agent == request.sender.agent and copy.state in WAITING:
             await shift(act, copy, Move.SETTLE, "announced")
@@ -87,14 +87,14 @@ async def _announce(act: Act, said: Message, request: Message, ids: Ids, accept:
 
 
 def _following(act: Act, draft: Draft, sender: Identity, before: Message, ids: Ids) -> Message:
-    """Return what the space says in somebody's name after a message, in its thread. It is no relay of theirs, and has
-    all its hops."""
+    """Return a message by the space in a sender's name, following another one in its thread. It is not a relay by that
+    sender, and has all its hops."""
     message = compose(draft, sender, ids.message_id(act.now), act.now, led_by=before)
     return message._replace(thread=before.thread, in_reply_to=before.id)
 
 
 async def _settle(act: Act, message: Message, found: Negotiation, why: str) -> None:
-    """A bare REPLY_SKIP to the target says nothing that the question after it does not say."""
+    """Settle a bare REPLY_SKIP to the target: the question that follows it says the same."""
     if step_of(message) is not Step.END or message.sender != found.first.sender:
         return
     for copy in await act.tx.deliveries.of_message(message.id):
@@ -103,7 +103,7 @@ async def _settle(act: Act, message: Message, found: Negotiation, why: str) -> N
 
 
 async def _let_go(act: Act, message: Message) -> None:
-    """Who ends it wants no answer any more to what it asked in it."""
+    """Waive the open question of the side that ends the negotiation."""
     earlier = await act.tx.messages.thread(message.thread)
     found = read_negotiation([one for one in earlier if one.id != message.id], await rounds_of(act.tx))
     asked = None if found is None else found.awaited_by(message.sender)

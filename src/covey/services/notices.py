@@ -1,4 +1,4 @@
-"""Notices: the space tells a sender what became of its message. They pass every rule and spend nobody's hops."""
+"""Notices: messages of the space to a sender about its message. They pass every rule and spend no hops."""
 
 from typing import Final
 

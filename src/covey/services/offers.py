@@ -1,4 +1,4 @@
-"""Offers: showing deliveries to a model, and what is known of whether they arrived."""
+"""Offers: deliveries that are shown to a model, and the evidence that they arrived."""
 
 from collections.abc import Collection, Iterable, Sequence
 from datetime import timedelta
@@ -40,14 +40,14 @@ class Shown(NamedTuple):
 
 
 class Showing(NamedTuple):
-    """An offer with what it shows, in the order of the inbox."""
+    """An offer with the items it shows, in the order of the inbox."""
 
     offer: Offer
     items: tuple[Shown, ...]
 
 
 class Part(NamedTuple):
-    """A delivery, and how much of it an offer shows."""
+    """A delivery, and the part of it that an offer shows."""
 
     delivery: Delivery
     extent: Extent
@@ -71,10 +71,12 @@ class Offers:
         wanted: Collection[DeliveryId] | None = None,
         lease: timedelta = OFFER_LEASE,
     ) -> Showing | None:
-        """Take what waits in the actor's inbox, oldest first, for one showing; None where there is nothing to show, or
-        the agent is paused.
-        What another live offer of the session holds is left alone. Where there is room after that, tasks of the agent
-        that no session has are taken too. `wanted` narrows the choice to deliveries of the inbox."""
+        """Take the waiting mail of the actor's inbox, oldest first, for one showing; None if there is nothing to show,
+        or the agent is paused.
+
+        Deliveries that another live offer of the session holds are left out. If `limit` allows, unclaimed tasks of the
+        agent are taken too. `wanted` restricts the choice to these deliveries of the inbox.
+        """
 
         async def operation(tx: Transaction) -> Showing | None:
             session = await own_session(tx, actor)
@@ -90,7 +92,7 @@ class Offers:
                 chosen += await self._tasks(act, session, limit - len(chosen))
             messages, damaged = await read_all(tx, chosen)
             if damaged:
-                from covey.services.damage_notices import report_damaged  # here because it is seldom so
+                from covey.services.damage_notices import report_damaged  # imported late because damage is rare
 
                 chosen = [d for d in chosen if d.message_id in messages]
                 await report_damaged(act, damaged, self._desk)
@@ -106,9 +108,9 @@ class Offers:
         return showing
 
     async def _tasks(self, act: Act, session: Session, limit: int) -> Sequence[Delivery]:
-        """Take tasks into the session, and return what hands them over."""
+        """Claim tasks for the session, and return the deliveries that hand them over."""
         tasks = await fit_tasks(act, session.agent, limit, self._desk, is_to_show=True)
-        await own_session(act.tx, act.actor)  # who was told meanwhile may have been found dead
+        await own_session(act.tx, act.actor)  # sessions may have been found dead while notices were sent
         return [await take_parked(act, copy, session) for copy in await parked_copies(act.tx, tasks, act.now)]
 
     async def confirm(
@@ -119,7 +121,7 @@ class Offers:
         basis: str,
         only: Collection[DeliveryId] | None = None,
     ) -> Sequence[Delivery]:
-        """Record evidence that an offer, live or past, reached the model; return its deliveries as they are then."""
+        """Record evidence that an offer, live or past, reached the model. Return the deliveries in their new states."""
 
         async def operation(tx: Transaction) -> Sequence[Delivery]:
             act = Act(tx, actor, self._clock.now())
@@ -149,8 +151,8 @@ class Offers:
         return await self._store.commit(operation)
 
     async def named(self, message_id: MessageId, actor: Identity, basis: str) -> Sequence[Delivery]:
-        """Record that a model used a message's id in a call: it must have had in context what every offer of the
-        message to its session showed. An id that it was never shown is a guess, and proves nothing."""
+        """Record that a model used a message's id in a call: everything that the offers of the message to its session
+        showed must have been in its context. An id that was never shown is a guess, and proves nothing."""
 
         async def operation(tx: Transaction) -> Sequence[Delivery]:
             act = Act(tx, actor, self._clock.now())
@@ -181,8 +183,8 @@ class Offers:
         return await self._store.commit(operation)
 
     async def give_back(self, offer_id: OfferId, actor: Identity, reason: str) -> Sequence[Delivery]:
-        """End an offer that did not reach the model: what it still holds is queued again. Doing it twice does
-        nothing."""
+        """End an offer that did not reach the model. The deliveries that it still holds are queued again. Calling this
+        twice has no further effect."""
 
         async def operation(tx: Transaction) -> Sequence[Delivery]:
             act = Act(tx, actor, self._clock.now())
@@ -209,7 +211,8 @@ async def make_offer(
     presentation: Presentation,
     lease: timedelta,
 ) -> tuple[Offer, Sequence[Delivery]]:
-    """Let a new offer show parts of deliveries from a session's inbox; return both as they are then."""
+    """Create an offer that shows parts of deliveries from a session's inbox. Return the offer and the held
+    deliveries."""
     offer = Offer(
         id=offer_id,
         session=session.id,
@@ -236,13 +239,13 @@ async def make_offer(
 
 
 def as_lists(extents: Iterable[Extent | None]) -> list[Json]:
-    """Return extents as the journal has them."""
+    """Return extents in the form of the journal."""
     return [None if extent is None else list(extent) for extent in extents]
 
 
 def shown_states(presentation: Presentation) -> Collection[DeliveryState]:
-    """Return what an offer may show: under `once` what is queued, under `until_handled` also what was in context and is
-    not handled."""
+    """Return the states that an offer may show: queued under `once`; under `until_handled` also in context and not
+    handled."""
     if presentation is Presentation.UNTIL_HANDLED:
         return frozenset({DeliveryState.QUEUED, DeliveryState.IN_CONTEXT})
     return frozenset({DeliveryState.QUEUED})
@@ -262,9 +265,9 @@ async def _own_offer(tx: Transaction, offer_id: OfferId, actor: Identity) -> Off
 
 
 async def _hold(act: Act, part: Part, offer: Offer) -> Delivery:
-    """Let the offer hold a delivery. What was in context before stays in context while it is shown again, and bears the
-    time of it, so that what was shown longest ago is known. One that shows the rest of what another offer shows takes
-    it over from that."""
+    """Let the offer hold a delivery. A delivery that was in context before stays so while it is shown again, with a new
+    time, so that the one shown longest ago is known. An offer of the rest of a message takes the delivery over from the
+    earlier offer."""
     delivery = part.delivery
     if delivery.state is DeliveryState.IN_CONTEXT:
         again = delivery._replace(updated_at=act.now)
@@ -279,15 +282,15 @@ async def _hold(act: Act, part: Part, offer: Offer) -> Delivery:
 
 
 def _named_part(delivery: Delivery) -> Extent | None:
-    """Return how much of a delivery a model has in context that names it; None where that is not known."""
+    """Return the extent of a delivery in the context of the model that names it; None if it is unknown."""
     return None if delivery.seen is None else Extent(*delivery.seen.named, delivery.seen.length)
 
 
 async def _evidence(
     act: Act, delivery: Delivery, offer: Offer | None, extent: Extent | None, grade: EvidenceGrade
 ) -> Delivery:
-    """Apply evidence for one showing to a delivery. It counts for past offers too; what has ended is not revived by it.
-    Only where there is evidence for all of it, the delivery has been in context."""
+    """Apply evidence for one showing to a delivery. Evidence counts for past offers too, but does not revive a delivery
+    that has ended. The delivery counts as in context only if there is evidence for all of it."""
     is_there = offer is None or delivery.session == offer.session
     seen, reached = proven(delivery.seen, extent, grade, is_there=is_there)
     graded = delivery._replace(seen=seen, grade=delivery.grade if reached is None else better(delivery.grade, reached))
@@ -298,7 +301,7 @@ async def _evidence(
             return await shift(act, graded, Move.CONTINUE, str(seen))
         return await _noted(act, delivery, graded)
     elif offer is not None and not is_there and wants_more(delivery, offer):
-        # Another session has it now: the evidence is about a context that is gone, and there is something left to do.
+        # Another session has the delivery now: the evidence is about a lost context, and there is work left to do.
         return await _noted(act, delivery, graded)
     else:
         after = await shift(act, graded, Move.CONFIRM, f"evidence: {grade}")
@@ -309,7 +312,7 @@ async def _evidence(
 
 
 async def _noted(act: Act, before: Delivery, after: Delivery) -> Delivery:
-    """Write down what is known of a delivery that stays where it is."""
+    """Record the evidence of a delivery whose state does not change."""
     if after != before:
         await act.tx.deliveries.put(after)
         act.tx.ring(message_topic(after.message_id))
@@ -317,6 +320,6 @@ async def _noted(act: Act, before: Delivery, after: Delivery) -> Delivery:
 
 
 def wants_more(delivery: Delivery, offer: Offer) -> bool:
-    """Tell whether a delivery is not done with once it was in a context."""
+    """Tell whether a delivery needs more than to be shown: it asks something, or the offer shows it until handled."""
     asks = asks_something(delivery.kind, delivery.expects_reply)
     return asks or offer.presentation is Presentation.UNTIL_HANDLED

@@ -1,4 +1,4 @@
-"""Open tasks: what an agent can take on now, as far as its quota has room, and what must not be taken any more."""
+"""Open tasks: the tasks that an agent can take now, within its quota, and those that must not be taken any more."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -22,7 +22,7 @@ from covey.services.updates import Desk
 
 
 class Unfit(NamedTuple):
-    """A task that waits and must not be done any more, with how it ends."""
+    """A waiting task that must not be done any more, with the move that ends it."""
 
     task: Task
     move: TaskMove
@@ -31,7 +31,7 @@ class Unfit(NamedTuple):
 
 class OpenTasks(NamedTuple):
     fit: Sequence[Task]
-    """First what sessions that have ended left, then what waits, each in its order."""
+    """First the tasks abandoned by ended sessions, then the pending ones, each in order."""
     unfit: Sequence[Unfit]
 
     def __bool__(self) -> bool:
@@ -50,9 +50,8 @@ async def open_tasks(
     *,
     is_to_show: bool = False,
 ) -> OpenTasks:
-    """Return the first `limit` tasks that a session of the agent can take. It changes nothing. One that is paused takes
-    none. With `is_to_show` only
-    those whose message waits to be shown: somebody may have put it away."""
+    """Return the first `limit` tasks that a session of the agent can take. Nothing is changed. A paused agent can take
+    none. With `is_to_show`, only tasks whose message waits to be shown are returned: it may have been archived."""
     known = await tx.agents.get(agent)
     if known is None or await is_paused(tx, agent):
         return NO_TASKS
@@ -75,7 +74,7 @@ async def open_tasks(
 
 
 class _Found:
-    """Tasks that are looked through."""
+    """The tasks found so far, sorted into fit and unfit."""
 
     def __init__(self, tx: Transaction, agent: Agent, now: datetime, attempts: int, is_to_show: bool) -> None:
         self._tx = tx
@@ -107,23 +106,23 @@ class _Found:
 async def fit_tasks(
     act: Act, agent: AgentName, limit: int, desk: Desk, attempts: int = TASK_ATTEMPTS, *, is_to_show: bool = False
 ) -> Sequence[Task]:
-    """Return the same, after ending those that must not be taken."""
+    """Like `open_tasks`, but end the tasks that must not be taken, and return only the others."""
     while (found := await open_tasks(act.tx, agent, act.now, limit, attempts, is_to_show=is_to_show)).unfit:
         for task, move, reason in found.unfit:
-            # The agent itself rejects; what failed or came too late, nobody did.
+            # A rejection is the agent's own; for a failed or late task the actor is the space.
             ending = act if move is TaskMove.REJECT else act._replace(actor=THE_SPACE)
             await shift_task(ending, task, move, desk, reason=reason)
     return found.fit
 
 
 async def not_allowed(tx: Transaction, agent: Agent, task: Task) -> str | None:
-    """Return why an agent does not take a task of that sender; None where it does."""
+    """Return why an agent takes no task from that delegator; None if it does."""
     if allows(agent.card.allow_from, task.delegator) or (await known_message(tx, task.id)).sender.is_operator:
         return None
     return f"{task.agent} takes no tasks from {task.delegator} (allow_from)"
 
 
 async def parked_copies(tx: Transaction, tasks: Sequence[Task], now: datetime) -> Sequence[Delivery]:
-    """Return the messages of tasks that no session has, as they wait to be shown. One that was put away is not."""
+    """Return the queued messages of unclaimed tasks. An archived message is left out."""
     copies = [copy for task in tasks for copy in await tx.deliveries.of_message(task.id)]
     return [copy for copy in copies if copy.is_parked and state_at(copy, now) is DeliveryState.QUEUED]

@@ -1,6 +1,7 @@
-"""Pauses: the operator has an agent, or the whole space, take and send nothing. Mail for it is accepted, and waits.
+"""Pauses: by the operator's order an agent, or the whole space, takes and sends nothing. Its mail is accepted, and
+waits.
 
-What an agent has in hand it may still bring to an end: a program that has done its task can hand the result in.
+An agent may still finish its current work: a program that has done its task can hand in the result.
 """
 
 from collections.abc import Mapping
@@ -25,7 +26,7 @@ class Pauses:
         self._clock = clock
 
     async def pause(self, name: AgentName | None, actor: Identity, reason: str = "") -> Pause:
-        """Pause an agent, or with None the whole space. One that is paused already has a new reason."""
+        """Pause an agent, or with None the whole space. If it is paused already, the reason is replaced."""
         check_operator(actor, "pause agents or the space")
         why = parse_reason(reason)
 
@@ -41,8 +42,8 @@ class Pauses:
         return await self._store.commit(operation)
 
     async def resume(self, name: AgentName | None, actor: Identity) -> bool:
-        """Let an agent, or the whole space, go on; tell whether it was paused. An agent that was paused by itself stays
-        so when the space goes on."""
+        """Resume an agent, or the whole space. Tell whether it was paused. An agent with a pause of its own stays
+        paused when the space is resumed."""
         check_operator(actor, "let agents or the space go on")
 
         async def operation(tx: Transaction) -> bool:
@@ -62,23 +63,23 @@ class Pauses:
         return await self._store.commit(operation, is_long=name is None)
 
     async def all(self) -> Mapping[AgentName, Pause]:
-        """Return what is paused: agents by name, and under `WHOLE` the space."""
+        """Return all pauses: agents by name, and the space under `WHOLE`."""
         return await self._store.read(pauses_of)
 
 
 async def pauses_of(tx: Transaction) -> Mapping[AgentName, Pause]:
-    """Return what is paused."""
+    """Return all pauses."""
     return read_pauses(await tx.settings.get(PAUSED))
 
 
 async def is_paused(tx: Transaction, agent: AgentName) -> bool:
-    """Tell whether an agent is to do nothing now, by itself or with the whole space."""
+    """Tell whether an agent is paused, by itself or with the whole space."""
     paused = await pauses_of(tx)
     return bool(paused) and (agent in paused or WHOLE in paused)
 
 
 async def check_not_paused(tx: Transaction, agent: AgentName) -> None:
-    """Raise Paused where an agent is to send and start nothing now."""
+    """Raise Paused if an agent must not send or start anything now."""
     paused = await pauses_of(tx)
     for name in (agent, WHOLE):
         if (pause := paused.get(name)) is not None:
@@ -86,7 +87,7 @@ async def check_not_paused(tx: Transaction, agent: AgentName) -> None:
 
 
 async def _wake(act: Act, agent: AgentName) -> None:
-    """Let whoever waits for the agent's mail or tasks look."""
+    """Wake the waiters for the agent's mail and tasks."""
     act.tx.ring(inbox_topic(parked_inbox(agent)))
     for session in await act.tx.sessions.of_agent(agent):
         act.tx.ring(inbox_topic(session.inbox))

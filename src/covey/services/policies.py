@@ -1,4 +1,4 @@
-"""Policies: what holds for a whole space, set once and journalled."""
+"""Policies: settings of a whole space, journalled when they change."""
 
 from typing import Final
 
@@ -9,25 +9,26 @@ from covey.ports.store import Store, Transaction
 from covey.services.act import Act, journal
 
 CLOSED_ROSTER: Final = "closed-roster"
-"""The agents known so far are the only ones that can be written to."""
+"""Only agents that are known already can be written to."""
 
 TELL_UNAUTHORIZED: Final = "tell-unauthorized"
-"""A sender that a recipient does not take mail from is told so in its inbox, not only in its receipt."""
+"""A sender whose mail a recipient does not accept is notified in its inbox, not only in its receipt."""
 
 SUBJECTS_ARE_CATEGORIES: Final = "subjects-are-categories"
-"""A subject says what sort of thing a message is about, not which thing. So a later one replaces no earlier one, unless
-its sender asks for that. It holds where agent loops share a folder, whose subjects are categories of findings."""
+"""A subject is a category, and not a topic. So a later message does not supersede an earlier one with the same subject,
+unless its sender asks for that. This holds in folders that agent loops share, whose subjects are categories of
+findings."""
 
 OF_THE_STORE: Final = frozenset({SUBJECTS_ARE_CATEGORIES})
-"""Settings that say what a store is. They do not travel with a space that moves to another."""
+"""Settings that describe a store. They are not copied when a space moves to another store."""
 
 PAUSED: Final = "paused"
-"""What is paused, as one value for all agents and the space: so looking costs those little who are not. Empty or absent
-where nothing is."""
+"""All pauses of agents and of the space, as one value: so the check costs little for agents that are not paused. Empty
+or absent if there is none."""
 
 STOPPED: Final = "stopped-exchanges"
-"""The exchanges and tasks that are stopped for a while, as one value for the same reason. Empty or absent where nothing
-is."""
+"""The exchanges and tasks that are stopped for a while, as one value for the same reason. Empty or absent if there is
+none."""
 
 
 class Policies:
@@ -36,11 +37,12 @@ class Policies:
         self._clock = clock
 
     async def close_roster(self, actor: Identity, *, closed: bool = True) -> None:
-        """Close the roster, or open it again. Joining stays possible; writing to an unknown name does not."""
+        """Close the roster, or open it again. Agents can still join a closed roster, but unknown names can't be written
+        to."""
         await self._switch(CLOSED_ROSTER, closed, actor)
 
     async def tell_unauthorized(self, actor: Identity, *, told: bool = True) -> None:
-        """Let senders that are not allowed find a rejection in their inboxes too, or not."""
+        """Set whether a sender that is not allowed also finds a rejection in its inbox."""
         await self._switch(TELL_UNAUTHORIZED, told, actor)
 
     async def _switch(self, setting: str, value: bool, actor: Identity) -> None:

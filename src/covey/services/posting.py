@@ -13,7 +13,7 @@ from covey.services.act import Act, journal
 
 
 async def post_all(act: Act, message: Message, answered: Message | None, deliveries: Iterable[Delivery]) -> None:
-    """Make the posts of a message that was filed just now, for those deliveries that its channels' inboxes hold."""
+    """Create the posts of a message that was filed just now, for the deliveries in the inboxes of its channels."""
     for delivery in deliveries:
         if delivery.agent is None or delivery.state is not DeliveryState.QUEUED:
             continue
@@ -23,15 +23,15 @@ async def post_all(act: Act, message: Message, answered: Message | None, deliver
 
 
 async def _thread_of(act: Act, message: Message, delivery: Delivery) -> str:
-    """Return the conversation of a channel that the sender of a message is bound to, where it is somebody's child; else
-    the channel's own."""
+    """Return the conversation of the channel that the sender's run is bound to, if the sender is a child; otherwise the
+    channel's own."""
     run = None if message.sender.session is None else await act.tx.runs.of_session(message.sender.session)
     thread = None if run is None else run.thread
     return OWN if thread is None or thread.channel != delivery.agent else thread.session_id
 
 
 async def let_next(act: Act, channel: AgentName, conversation: str) -> None:
-    """Let the next post of a conversation be carried, now that the one before it is done with."""
+    """Schedule the next post of a conversation, after the one before it is done."""
     head = await act.tx.posts.head(channel, conversation)
     if head is not None and head.next_at is None:
         await act.tx.posts.put(head._replace(next_at=act.now))
@@ -39,7 +39,7 @@ async def let_next(act: Act, channel: AgentName, conversation: str) -> None:
 
 
 async def record(act: Act, before: Post, after: Post, move: PostMove) -> None:
-    """Write down what became of a post, and journal it."""
+    """Record the new state of a post, and journal it."""
     await act.tx.posts.put(after)
     await journal(
         act,

@@ -1,4 +1,4 @@
-"""Posts: taking what is due to carry it to people, and writing down what came of it."""
+"""Posts: the outbox of channels. Due posts are taken for delivery to people, and the results are recorded."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -34,22 +34,22 @@ from covey.services.notices import report_unposted
 from covey.services.posting import let_next, record
 
 POSTED: Final = "posted"
-"""Why a delivery of a channel is handled."""
+"""The reason on a channel's delivery that was posted."""
 
 OVER: Final = "its delivery is over"
 DAMAGED: Final = "its message is damaged in the store"
-"""Why a post was dropped."""
+"""The reason on a post that was dropped."""
 
 
 class Batch(NamedTuple):
-    """What was taken, and when there will be more to take if nothing happens; None where there is nothing else."""
+    """The posts that were taken, and the time when the next one is due; None if there is none."""
 
     taken: Sequence[Outgoing]
     next_at: datetime | None
 
 
 class Posts:
-    """All of it is done by the process that carries posts, in the name of the channel's agent."""
+    """The outbox, as used by the process that carries posts, in the name of the channel's agent."""
 
     def __init__(self, store: Store, clock: Clock, ids: Ids, liveness: Liveness) -> None:
         self._store = store
@@ -58,8 +58,8 @@ class Posts:
         self._liveness = liveness
 
     async def take(self, channel: AgentName, limit: int) -> Batch:
-        """Take up to `limit` posts that are due, at most one of each conversation, or that a process had which has
-        ended. Nobody else gets them until the lease ends. What is over by now is dropped."""
+        """Take up to `limit` posts that are due, at most one per conversation, or whose holding process has ended. No
+        other process gets them until the lease ends. Posts whose delivery is over are dropped."""
         lock = self._liveness.hold().lock or ""
 
         async def look(tx: Transaction) -> bool:
@@ -85,7 +85,7 @@ class Posts:
             return first[0].next_at if first else None
 
         batch: Sequence[Outgoing] = ()
-        while not batch and await self._store.read(look):  # where all were dropped, others have come to be due
+        while not batch and await self._store.read(look):  # if all were dropped, their successors are due now
             batch = await self._store.commit(operation)
         return Batch(batch, await self._store.read(later))
 
@@ -103,7 +103,7 @@ class Posts:
         return delivery is None or state_at(delivery, now) not in WAITING
 
     async def delivered(self, post_id: DeliveryId) -> Post:
-        """Write down that the receiver took a post. It is true whoever reports it, and however late."""
+        """Record that the receiver took a post. The report counts from any process, and however late."""
 
         async def operation(tx: Transaction) -> Post:
             post = await _known_post(tx, post_id)
@@ -120,8 +120,8 @@ class Posts:
         return await self._store.commit(operation)
 
     async def refused(self, post: Post, refusal: Refused) -> Post:
-        """Write down that a receiver did not take a post; it is tried again later, or given up and its sender told.
-        The report of one who was taken for dead, and whose post another has, changes nothing."""
+        """Record that a receiver refused a post. The post is retried later, or fails and its sender is notified. A
+        report by a process that lost the post to another one changes nothing."""
 
         async def operation(tx: Transaction) -> Post:
             known = await _known_post(tx, post.id)
@@ -135,14 +135,13 @@ class Posts:
                 await report_unposted(act, message, after, self._ids, self._liveness)
             else:
                 await record(act, known, after, move)
-                tx.ring(inbox_topic(parked_inbox(post.channel)))  # who waits for the next time learns of it
+                tx.ring(inbox_topic(parked_inbox(post.channel)))  # wakes the carriers that wait for the next due time
             return after
 
         return await self._store.commit(operation)
 
     async def retry(self, post_id: DeliveryId, actor: Identity) -> Post:
-        """Have a failed post tried again from the beginning. One that is not failed, or whose delivery is over, is
-        IllegalMove."""
+        """Retry a failed post from the beginning. Raise IllegalMove if it has not failed, or its delivery is over."""
 
         async def operation(tx: Transaction) -> Post:
             post = await _known_post(tx, post_id)
@@ -161,7 +160,7 @@ class Posts:
         return await self._store.commit(operation)
 
     async def find(self, channel: AgentName, state: PostState, limit: int = 100) -> Sequence[Outgoing]:
-        """Return the newest posts of a channel in a state, oldest first, with what they carry."""
+        """Return the newest posts of a channel in a state, oldest first, with their messages."""
 
         async def operation(tx: Transaction) -> Sequence[Outgoing]:
             agent = await tx.agents.get(channel)
@@ -173,7 +172,7 @@ class Posts:
         return await self._store.read(operation, is_long=True)
 
     async def _end(self, act: Act, before: Post, after: Post, move: PostMove) -> None:
-        """Write down a post's end, and let the next of its conversation go."""
+        """Record a post's end, and release the next post of its conversation."""
         await record(act, before, after, move)
         await let_next(act, after.channel, after.conversation)
 

@@ -1,4 +1,4 @@
-"""Who is live: judged when read, written down when someone who writes comes across it."""
+"""Presence: liveness of sessions, judged when read, and recorded by the next writer that finds a dead session."""
 
 from collections.abc import Collection, Sequence
 from datetime import datetime
@@ -26,16 +26,16 @@ from covey.services.task_release import release_tasks
 
 
 class Leftovers(NamedTuple):
-    """How much unhandled mail a session that ended left, and where it is now."""
+    """The amount of unhandled mail that an ended session left, and its new place."""
 
     parked: int = 0
-    """Waits for the agent's next session."""
+    """Messages that wait for the agent's next session."""
     passed_on: int = 0
-    """A sibling has it now."""
+    """Messages that a sibling session has now."""
 
 
 def is_live(session: Session, liveness: Liveness, now: datetime) -> bool:
-    """Tell whether what keeps a session alive is there: a lock, a process or a recent heartbeat, as its kind says."""
+    """Tell whether a session's holder is alive: a lock, a process or a recent heartbeat, depending on its kind."""
     server, process = session.holder.server, session.holder.process
     if session.has_ended or (process is not None and not liveness.is_held(process)):
         return False
@@ -50,11 +50,11 @@ def is_live(session: Session, liveness: Liveness, now: datetime) -> bool:
 
 
 async def live_sessions(act: Act, agent: AgentName, liveness: Liveness) -> Sequence[Session]:
-    """Return the agent's live sessions, oldest first; those found dead are ended."""
+    """Return the agent's live sessions, oldest first. Dead sessions are ended."""
     sessions = await act.tx.sessions.of_agent(agent)
     live = [session for session in sessions if is_live(session, liveness, act.now)]
     if len(live) != len(sessions):
-        finding = act._replace(actor=THE_SPACE)  # whoever comes across it did not do it
+        finding = act._replace(actor=THE_SPACE)  # the actor only found it dead
         for session in sessions:
             if session not in live:
                 await end_session(finding, session, why_dead(session), live)
@@ -62,14 +62,15 @@ async def live_sessions(act: Act, agent: AgentName, liveness: Liveness) -> Seque
 
 
 def why_dead(session: Session) -> str:
-    """Return the reason for which a session that is not live has ended."""
+    """Return the end reason for a session that is not live."""
     if session.is_foreign:
         return "it has said nothing for a while"
     return "its heartbeat stopped" if session.kind is SessionKind.LEASED else "its process is gone"
 
 
 async def end_session(act: Act, session: Session, reason: str, siblings: Sequence[Session]) -> Leftovers:
-    """End a session: its offers return, and what it leaves unhandled is parked unless a sibling holds a copy."""
+    """End a session: its offers are returned, and its unhandled mail goes to a live main session of the agent. Tasks,
+    and all mail if there is no such session, are parked. A copy of a message that a sibling has is settled."""
     parked = passed_on = 0
     await act.tx.sessions.put(session._replace(ended_at=act.now, end_reason=reason))
     await journal(
@@ -80,7 +81,7 @@ async def end_session(act: Act, session: Session, reason: str, siblings: Sequenc
         await journal(act, Action.OFFER_ENDED, agent=session.agent, offer=offer.id, reason=reason)
     await release_tasks(act, session)
     if not session.key.is_main:
-        from covey.services.run_moves import lose_run  # here because most sessions are nobody's children
+        from covey.services.run_moves import lose_run  # imported late because most sessions are not children
 
         await lose_run(act, session, reason)
     while leftover := await act.tx.inboxes.waiting(session.inbox, WAITING):
@@ -92,8 +93,8 @@ async def end_session(act: Act, session: Session, reason: str, siblings: Sequenc
 
 
 async def give_up(act: Act, delivery: Delivery, agent: AgentName, siblings: Sequence[Session]) -> InboxId | None:
-    """Hand on one delivery of a session of the agent's that is over, and return to which inbox. Whoever has had the
-    message already does not get it a second time: None."""
+    """Hand on one delivery of an ended session, and return its new inbox. If that inbox or a sibling has had the
+    message already, settle the delivery and return None."""
     heir = stand_in(siblings)
     target = parked_inbox(agent) if heir is None or is_claimable(delivery) else heir.inbox
     if await _has_copy(act, delivery, {target, *(sibling.inbox for sibling in siblings)}):
@@ -114,8 +115,8 @@ async def _has_copy(act: Act, delivery: Delivery, inboxes: Collection[InboxId]) 
 
 
 async def adopt(act: Act, session: Session) -> int:
-    """Give a session that joins all mail that is parked with its agent, in its order; return how much. Tasks stay: they
-    are claimed one by one. A child has come for its own task, and leaves it all."""
+    """Move all mail that is parked with the agent to a joining session, in order. Return the number of messages. Tasks
+    stay parked, because they are claimed one by one. A child adopts nothing: it has joined for its own task."""
     if not session.key.is_main:
         return 0
     adopted = 0
@@ -134,5 +135,5 @@ async def adopt(act: Act, session: Session) -> int:
 
 
 def is_claimable(delivery: Delivery) -> bool:
-    """Tell whether a delivery waits for one session to claim it instead of being given to the first that joins."""
+    """Tell whether a delivery waits to be claimed by one session, instead of being adopted by the first that joins."""
     return delivery.kind is Kind.TASK

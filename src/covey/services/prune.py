@@ -1,7 +1,7 @@
-"""Prune: closed scopes and threads that are old leave the space, with a tombstone in the journal.
+"""Prune: old closed scopes and threads are removed from the space, with a tombstone in the journal.
 
-It goes in small commits, and every one of them looks again at what it is about to remove. So others go on meanwhile,
-and what dies in the middle leaves a space that is whole; the next run goes on from there.
+It works in small commits, each of which checks again what it is about to remove. So other programs go on meanwhile, and
+a killed run leaves a consistent space, from which the next run continues.
 """
 
 from collections.abc import Sequence
@@ -28,20 +28,20 @@ from covey.services.prune_survey import THREADS, Survey, Wanted, survey
 from covey.services.upkeep import Upkeep
 
 BATCH: Final = 100
-"""How many messages one commit removes, so that nobody waits long for a turn."""
+"""The number of messages per commit, so that other writers wait only briefly."""
 
 EVENTS: Final = 2_000
-"""How many events of the journal one commit looks through."""
+"""The number of journal events that one commit looks through."""
 
 PAGES: Final = 500
-"""How many pages are given back in one turn."""
+"""The number of pages that are returned to the file system per turn."""
 
 
 class Outcome(NamedTuple):
-    """What a prune did."""
+    """The result of a prune."""
 
     survey: Survey
-    """What it found to do when it began."""
+    """The survey at the beginning."""
     removed: Removed
     blobs: int
     bytes_before: int
@@ -60,12 +60,12 @@ class Prune:
         self._pages = pages
 
     async def survey(self, wanted: Wanted) -> Survey:
-        """Return what would go and what would stay. Changes nothing."""
+        """Return the scopes that would be removed and those that would stay. Nothing is changed."""
         return await survey(self._store, wanted)
 
     async def prune(self, wanted: Wanted, actor: Identity, tell: Tell) -> Outcome:
-        """Remove what is closed and old, then what nothing refers to any more: offers, causal trees that grow no
-        longer, flows that stand still, words of the search, blobs, and pages of the disk."""
+        """Remove old closed scopes and threads, and then all unreferenced data: offers, causal trees that have stopped
+        growing, idle flows, the search index of removed messages, blobs, and free pages of the file."""
         await self._upkeep.tend()
         bytes_before = await self._pages.size()
         found = await survey(self._store, wanted)
@@ -96,7 +96,7 @@ class Prune:
         return Outcome(found, removed, blobs, bytes_before, await self._pages.size())
 
     async def _remove_unasked(self, before: datetime, actor: Identity) -> Removed:
-        """Remove the children whose spawn failed before they were asked anything: they are of no thread."""
+        """Remove the children whose spawn failed before their request was sent: they belong to no thread."""
 
         async def operation(tx: Transaction) -> Removed:
             runs = await tx.holdings.unasked(before, BATCH)
@@ -112,7 +112,7 @@ class Prune:
         return removed
 
     async def _remove_offers(self, actor: Identity) -> Removed:
-        """Remove the offers that show nothing any more, whoever removed what they showed."""
+        """Remove the offers whose deliveries are all gone, no matter which run removed those."""
         removed = Removed()
         after: int | None = 0
         last = await self._store.read(_last)
@@ -135,15 +135,15 @@ class Prune:
 
 
 class _Going(NamedTuple):
-    """What goes: the threads of a scope, or without one."""
+    """The threads to remove: of a scope, or without one."""
 
     scope: Scope | None
     scopes: frozenset[Scope]
-    """All that are closed: a thread that reaches into another one stays."""
+    """All closed scopes: a thread that reaches into another scope stays."""
     before: datetime
 
     def look(self, after: int) -> Operation[Page[MessageId]]:
-        """Look for threads that may go. Nobody waits for this, by contrast to a commit."""
+        """Return an operation that finds removable threads. It is a read, so that no writer waits for it."""
 
         async def operation(tx: Transaction) -> Page[MessageId]:
             page = await tx.holdings.threads(self.scope, self.before, after, THREADS)
@@ -155,7 +155,8 @@ class _Going(NamedTuple):
     def removal(
         self, threads: Sequence[MessageId], actor: Identity, now: datetime
     ) -> Operation[tuple[Removed, Sequence[MessageId]]]:
-        """Remove the first of the threads, if they still may go; return those that are left to look at."""
+        """Return an operation that removes the first of the threads, if they are still removable, and returns the
+        remaining ones."""
 
         async def operation(tx: Transaction) -> tuple[Removed, Sequence[MessageId]]:
             if await self._has_come_alive(tx):
@@ -166,7 +167,7 @@ class _Going(NamedTuple):
                 state = await tx.holdings.state(left[0])
                 if state is not None and self._fits(state):
                     room = BATCH - len(ids)
-                    # A thread that is too long for one commit goes from its end: what is left of it stays readable.
+                    # A thread that is too long for one commit is removed from its end, so that the rest stays readable.
                     ids += await tx.holdings.newest(left[0], room)
                     if state.messages > room:
                         break
@@ -183,7 +184,7 @@ class _Going(NamedTuple):
         return state is not None and state.may_go(self.before) and state.scopes <= self.scopes
 
     async def _has_come_alive(self, tx: Transaction) -> bool:
-        """Tell whether somebody has written in the scope since it was found closed and old."""
+        """Tell whether a message was sent in the scope since it was found closed and old."""
         if self.scope is None:
             return False
         newest = await tx.messages.find(MessageFilter(scope=self.scope), 1)
@@ -191,7 +192,7 @@ class _Going(NamedTuple):
 
 
 async def _bury(act: Act, scope: Scope | None, ids: Sequence[MessageId], removed: Removed) -> None:
-    """Leave a tombstone: how much went, and of which messages."""
+    """Write a tombstone: the counts of removed records, and the range of messages."""
     await journal(
         act,
         Action.MESSAGES_PRUNED,
@@ -204,8 +205,8 @@ async def _bury(act: Act, scope: Scope | None, ids: Sequence[MessageId], removed
 
 
 async def _let_go_of_stopped(tx: Transaction, before: datetime) -> None:
-    """Let causal trees be forgotten that were stopped, have been quiet since, and whose beginning is gone: nobody could
-    look at them any more."""
+    """Lift the stops of causal trees that have been idle since and whose root is pruned, so that they are forgotten:
+    such a tree can't be inspected any more."""
     for tree in await tx.trees.stopped():
         if tree.updated_at < before and await tx.pruned.has(tree.root):
             await tx.trees.put(lifted(tree, tree.updated_at))

@@ -1,4 +1,4 @@
-"""The survey before a prune: which scopes are closed and old, and which stay and why."""
+"""The survey before a prune: the scopes that are closed and old, and the reasons why others stay."""
 
 from collections.abc import AsyncIterator, Sequence
 from datetime import datetime
@@ -16,26 +16,26 @@ from covey.ports.store import Store, Transaction
 from covey.ports.tasks import TaskFilter
 
 SCOPES: Final = 100
-"""How many scopes are looked at in one read."""
+"""The number of scopes per read."""
 
 THREADS: Final = 500
-"""How many messages are looked through for their threads in one read."""
+"""The number of messages per read that are searched for their threads."""
 
 MOST_RUNS: Final = 1_000_000
-"""How many children that never were asked anything are counted."""
+"""The number of children without a request that are counted."""
 
 
 class Wanted(NamedTuple):
     before: datetime
-    """Only what has been quiet since then."""
+    """Only threads without activity since then."""
     scope: Scope | None = None
-    """Only this one."""
+    """Only this scope."""
     is_unscoped: bool = False
-    """Only what has no scope."""
+    """Only threads without a scope."""
 
 
 class Closed(NamedTuple):
-    """What may go: a scope, or all threads without one."""
+    """The removable threads of a scope, or of all threads without one."""
 
     scope: Scope | None
     threads: int
@@ -46,14 +46,14 @@ class Closed(NamedTuple):
 
 
 class Why(StrEnum):
-    """Why something stays."""
+    """The reason why a scope stays."""
 
     OPEN = "open"
-    """Something in it waits, is owed, or is not finished."""
+    """The scope has waiting mail, open debts or unfinished tasks."""
     YOUNG = "young"
-    """Something has happened in it lately."""
+    """The scope has recent activity."""
     ABSENT = "absent"
-    """It has no messages."""
+    """The scope has no messages."""
 
 
 class Stays(NamedTuple):
@@ -67,22 +67,22 @@ class Survey(NamedTuple):
 
     @property
     def messages(self) -> int:
-        """How many messages go, or a few less: threads that reach into scopes that stay are not taken out."""
+        """An upper bound of the messages to remove: threads that reach into scopes that stay are counted too."""
         return sum(closed.messages for closed in self.closed)
 
     @property
     def tasks(self) -> int:
-        """How many tasks go, counted in the same way."""
+        """An upper bound of the tasks to remove, counted in the same way."""
         return sum(closed.tasks for closed in self.closed)
 
     @property
     def runs(self) -> int:
-        """How many children go, counted in the same way."""
+        """An upper bound of the children to remove, counted in the same way."""
         return sum(closed.runs for closed in self.closed)
 
 
 async def survey(store: Store, wanted: Wanted) -> Survey:
-    """Look at every scope that is wanted, and at what has none."""
+    """Survey every wanted scope, and the threads without a scope."""
     closed: list[Closed] = []
     stays: list[Stays] = []
     if not wanted.is_unscoped:
@@ -107,7 +107,7 @@ async def _scopes(store: Store, wanted: Wanted) -> AsyncIterator[Scope]:
 
 
 async def _judge(store: Store, scope: Scope, before: datetime) -> Closed | Stays:
-    """Return what a scope comes to; as soon as one thread keeps it, the others do not matter."""
+    """Return the verdict on a scope. One thread that must stay keeps the whole scope."""
     glance = await store.read(lambda tx: _glance(tx, scope, before))
     if isinstance(glance, Why):
         return Stays(scope, glance)
@@ -122,7 +122,7 @@ async def _judge(store: Store, scope: Scope, before: datetime) -> Closed | Stays
 
 
 async def _glance(tx: Transaction, scope: Scope, before: datetime) -> datetime | Why:
-    """Return when the last message of a scope was made, or why it stays where that alone tells."""
+    """Return the time of a scope's last message, or the reason why it stays if that alone decides."""
     newest = await tx.messages.find(MessageFilter(scope=scope), 1)
     if not newest:
         return Why.ABSENT
@@ -137,8 +137,8 @@ async def _glance(tx: Transaction, scope: Scope, before: datetime) -> datetime |
 
 
 async def _loose_threads(store: Store, before: datetime) -> Closed | None:
-    """Return what the threads without any scope come to that may go, each by itself; and the children that never were
-    asked anything, which are of no thread."""
+    """Return the removable threads without a scope, each judged by itself, and the children without a request, which
+    belong to no thread."""
     unasked = await store.read(lambda tx: tx.holdings.unasked(before, MOST_RUNS), is_long=True)
     closed = Closed(None, 0, 0, max(map(_end, unasked)), runs=len(unasked)) if unasked else None
     walk = _Walk(store, None, before)
@@ -154,7 +154,7 @@ def _end(run: Run) -> datetime:
 
 
 class _Walk:
-    """Goes through the threads of a scope, or without one, each once."""
+    """Iterates over the threads of a scope, or without one, each once."""
 
     def __init__(self, store: Store, scope: Scope | None, before: datetime) -> None:
         self._store = store
@@ -164,7 +164,7 @@ class _Walk:
         self._after: int | None = 0
 
     async def further(self) -> Sequence[ThreadState]:
-        """Return the next ones; none at the end."""
+        """Return the next states; an empty sequence at the end."""
         found: Sequence[ThreadState] = ()
         while not found and (after := self._after) is not None:
             page = await self._store.read(partial(self._look, after), is_long=True)

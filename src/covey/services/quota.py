@@ -1,4 +1,4 @@
-"""Quota: how many tasks an agent has, and how many more it has room for. A task whose time is over takes no room."""
+"""Quota: the number of tasks that an agent has, and its free places. An expired task takes no place."""
 
 from datetime import datetime
 
@@ -8,7 +8,7 @@ from covey.ports.store import Transaction
 
 
 async def taken_places(tx: Transaction, agent: AgentName, quota: int, now: datetime) -> int:
-    """Return how many places of its quota an agent has taken. The tasks themselves are looked at only at the limit."""
+    """Return the number of taken places of an agent's quota. The tasks themselves are read only at the limit."""
     count = await tx.tasks.places(agent)
     if count < quota:
         return count
@@ -16,7 +16,7 @@ async def taken_places(tx: Transaction, agent: AgentName, quota: int, now: datet
 
 
 async def waiting_tasks(tx: Transaction, agent: AgentName, enough: int, now: datetime) -> int:
-    """Return how many tasks wait for an agent; at most `enough` are counted."""
+    """Return the number of tasks that wait for an agent, counting at most `enough`."""
     limit = enough
     while True:
         page = await tx.tasks.pending(agent, limit)

@@ -1,4 +1,4 @@
-"""Reading: a part of one message, as a model asks for it. What is shown of new mail is an offer like any other."""
+"""Reading: a part of one message, on a model's request. New mail is shown as an offer like any other."""
 
 from typing import NamedTuple
 
@@ -27,7 +27,7 @@ class ReadPart(NamedTuple):
     text: str
     extent: Extent
     offer: OfferId | None = None
-    """What the showing is known by, where the message waits in the reader's inbox and has not been seen whole."""
+    """The offer of the showing, if the message waits in the reader's session and has not been seen completely."""
 
 
 class Reading:
@@ -46,8 +46,8 @@ class Reading:
         turn: str,
         presentation: Presentation = Presentation.ONCE,
     ) -> ReadPart:
-        """Return at most `longest` characters of a message's body, from `start` on. Where it waits in the actor's
-        session, this is an offer, to be confirmed or given back. A start beyond the end is Invalid."""
+        """Return at most `longest` characters of a message's body, beginning at `start`. If the message waits in the
+        actor's session, this is an offer, to be confirmed or returned. Raise Invalid if `start` is beyond the end."""
         part = await self.look(message_id, start, longest)
         if actor.session is None or await self._store.read(lambda tx: self._waiting(tx, message_id, actor)) is None:
             return part
@@ -55,7 +55,7 @@ class Reading:
         return part._replace(offer=offer)
 
     async def look(self, message_id: MessageId, start: int, longest: int) -> ReadPart:
-        """Return the same for somebody who only looks: nothing is noted. A token's holder sees its own mail alone."""
+        """Like `read`, but without an offer: nothing is recorded. The holder of a token sees its own mail only."""
         message = await self._store.read(lambda tx: known_message(tx, message_id))
         body = body_of(message)
         if not 0 <= start <= len(body):
@@ -78,7 +78,7 @@ class Reading:
         return offer_id
 
     async def _waiting(self, tx: Transaction, message_id: MessageId, actor: Identity) -> Delivery | None:
-        """Return the delivery in the actor's session that has not been seen whole."""
+        """Return the delivery in the actor's session that has not been seen completely."""
         now = self._clock.now()
         for copy in await tx.deliveries.of_message(message_id):
             if copy.session == actor.session and state_at(copy, now) in (DeliveryState.QUEUED, DeliveryState.OFFERED):

@@ -1,4 +1,4 @@
-"""From addresses to recipients: the agents a message is for, with their live sessions."""
+"""Recipients: the agents that addresses stand for, with their live sessions."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -24,39 +24,40 @@ from covey.services.steady import Found, SteadyLiveness
 
 
 class WhenUnknown(StrEnum):
-    """What becomes of mail for a name that no agent has."""
+    """The handling of mail for a name that no agent has."""
 
     REFUSE = "refuse"
     REGISTER = "register"
-    """Make the name known and park its mail, unless the space has a closed roster."""
+    """Register the name and park its mail, unless the space has a closed roster."""
 
 
 class SendPolicy(NamedTuple):
-    """The rules a toolkit sends by."""
+    """The rules by which a toolkit sends."""
 
     when_offline: WhenOffline = WhenOffline.PARK
     when_unknown: WhenUnknown = WhenUnknown.REFUSE
     may_await_session: bool = False
-    """Mail for a session id that nobody has registered waits for it, for a while: the peers policy."""
+    """True if mail for an unregistered session id waits for that session for a while: the peers' policy."""
     closes: bool = False
-    """A reply closes the ticket in the same step, instead of leaving it to be archived."""
+    """True if a reply closes the ticket in the same commit, instead of leaving it to be archived."""
     waits: float | None = None
-    """How many seconds the sender waits for what comes of it and does nothing else; None leaves it to who waits, and 0
-    says that the sender answers others meanwhile."""
+    """The seconds for which the sender waits for the result and does nothing else. None leaves that to the waiter; 0
+    means that the sender answers others meanwhile."""
     takes: float = 0.0
-    """How many seconds the sender waits for the answer, busy or not: it is kept from the readers of its inbox."""
+    """The seconds for which the sender waits for the answer, busy or not. Meanwhile the answer is hidden from the
+    readers of its inbox."""
     takes_questions: bool = False
-    """So is a question back."""
+    """True if a question back is hidden as well."""
     spawns: bool = False
-    """It is the first prompt of a child, which counts as one in its causal tree."""
+    """True for the first prompt of a child, which counts as a spawn in its causal tree."""
     supersedes: bool = False
-    """It replaces earlier unread ones of its scope and subject also where subjects are categories."""
+    """True if the message supersedes earlier unread ones of its scope and subject even if subjects are categories."""
     finishes: bool = False
-    """It brings to an end what its sender has in hand, which a pause does not keep it from."""
+    """True if the message finishes the sender's current work, which is allowed during a pause."""
 
 
 class Unregistered(NamedTuple):
-    """A session id that nobody has registered yet, or of a foreign program that was not heard of lately."""
+    """A session id that is not registered yet, or of a foreign program that has been silent for a while."""
 
     session_id: SessionId
 
@@ -64,7 +65,8 @@ class Unregistered(NamedTuple):
 async def recipients(
     act: Act, to: Sequence[Address], sender: Identity, policy: SendPolicy, liveness: SteadyLiveness
 ) -> Sequence[Recipient | Unregistered]:
-    """Return whom the addresses mean, each agent once. An unknown one is RecipientUnknown or SessionUnknown."""
+    """Return the recipients that the addresses stand for, each agent once. Raise RecipientUnknown or SessionUnknown for
+    an unknown one."""
     if len(to) == 1:
         return await _resolve(act, to[0], sender, policy, liveness)
     found: dict[AgentName | SessionId, Recipient | Unregistered] = {}
@@ -104,7 +106,7 @@ async def _by_name(act: Act, name: AgentName, policy: SendPolicy, liveness: Stea
     agent = await act.tx.agents.get(name) or await _newcomer(act, name, policy)
     sessions = await act.tx.sessions.of_agent(name)
     known = liveness.recipients.get(name)
-    # The very same ones: with a store that reads them anew each time it is only slower.
+    # Compared by identity: a store that reads new objects each time only loses the cache.
     if known is not None and known.agent is agent and known.sessions is sessions:
         return known.recipient
     recipient = Recipient(name, agent.card, _meant(await live_sessions(act, name, liveness)))
@@ -113,12 +115,13 @@ async def _by_name(act: Act, name: AgentName, policy: SendPolicy, liveness: Stea
 
 
 def _meant(live: Sequence[Session]) -> Sequence[Session]:
-    """Return whom an agent's name means: its main sessions; its children only where there is no other."""
+    """Return the sessions that an agent's name stands for: its main sessions, or its children if there are no
+    others."""
     return [session for session in live if session.key.is_main] or live
 
 
 async def _newcomer(act: Act, name: AgentName, policy: SendPolicy) -> Agent:
-    """Make a name known that was not, where that is wanted; else RecipientUnknown. The operator can always be
+    """Register an unknown name if the policy allows it. Raise RecipientUnknown otherwise. The operator can always be
     written to."""
     if name == OPERATOR:
         return await introduce(act, name)
@@ -129,7 +132,7 @@ async def _newcomer(act: Act, name: AgentName, policy: SendPolicy) -> Agent:
 
 
 async def introduce(act: Act, name: AgentName) -> Agent:
-    """Make an agent known by name alone."""
+    """Register an agent by name alone."""
     agent = Agent(name, Card(), act.now)
     await act.tx.agents.put(agent)
     await journal(act, Action.AGENT_REGISTERED, agent=name, description="")
@@ -137,7 +140,7 @@ async def introduce(act: Act, name: AgentName) -> Agent:
 
 
 async def _everyone(act: Act, sender: Identity, liveness: Liveness) -> Sequence[Recipient]:
-    """Return all who are there but the sender. Children of its own agent are participants of their own."""
+    """Return all live participants but the sender. Children of the sender's own agent are participants of their own."""
     names = dict.fromkeys(s.agent for s in await act.tx.sessions.current())
     found: list[Recipient] = []
     for name in names:
@@ -151,7 +154,8 @@ async def _everyone(act: Act, sender: Identity, liveness: Liveness) -> Sequence[
 
 
 async def _by_key(act: Act, key: SessionKey, policy: SendPolicy, liveness: Liveness) -> Recipient:
-    """The bare main key means the oldest live main session; any other key means just that session."""
+    """Resolve a session key. The bare main key stands for the oldest live main session, any other key for exactly that
+    session."""
     agent = await act.tx.agents.get(key.agent) or await _newcomer(act, key.agent, policy)
     live = await live_sessions(act, key.agent, liveness)
     if key.is_main and key.main is None:
@@ -174,7 +178,7 @@ async def _by_id(act: Act, session_id: SessionId, policy: SendPolicy, liveness: 
 
 
 def _heir(live: Sequence[Session], policy: SendPolicy) -> Sequence[Session]:
-    """Return who gets what is sent to a session that has ended: the main session that got what it left. With none, it
-    is parked."""
+    """Return the session that gets mail for an ended session: the main session that inherited its mail. If there is
+    none, the mail is parked."""
     heir = stand_in(live) if policy.when_offline is WhenOffline.PARK else None
     return () if heir is None else (heir,)

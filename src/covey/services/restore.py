@@ -1,7 +1,7 @@
-"""Restore: a backup becomes a space again, in another place or in place of what was there.
+"""Restore: a backup becomes a space again, in another place or in place of the existing space.
 
-Everything is prepared beside the place first: the sessions of the backup are ended there, because their processes are
-not here, and what they had not handled is parked. Then it takes the place at once.
+Everything is staged beside the place first: the sessions of the backup are ended there, because their processes are
+gone, and their unhandled mail is parked. Then the staged space takes the place atomically.
 """
 
 from collections.abc import Sequence
@@ -22,7 +22,7 @@ from covey.services.act import Act, journal
 from covey.services.presence import end_session, is_live
 
 REASON = "the space was restored from a backup"
-"""Why the sessions of a backup have ended."""
+"""The end reason of a backup's sessions."""
 
 
 class Restored(NamedTuple):
@@ -40,8 +40,8 @@ class Restore:
         self._clock = clock
 
     async def restore(self, file: str, actor: Identity, *, replace: bool, tell: Tell) -> Restored:
-        """Let the space in `file` take the place. SpaceInUse where somebody is live there, WouldOverwrite where there
-        is a space that is not to be replaced; nothing is changed then."""
+        """Install the space in `file`. Raise SpaceInUse if a live session uses the place, WouldOverwrite if there is a
+        space that must not be replaced. Nothing is changed then."""
         with self._archives.open(file) as archive:
             archive.check(tell)
         with self._archives.open(file) as archive:
@@ -58,13 +58,14 @@ class Restore:
                 return Restored(archive.contents, blobs, ended)
 
     async def _check_nobody_is_live(self, claim: Claim) -> None:
-        """Look for sessions whose process does not have the store open: clients, and those on other machines."""
+        """Raise SpaceInUse for live sessions whose process does not have the store open: clients, and those on other
+        machines."""
         if claim.is_empty:
             return
         try:
             sessions = await claim.read(_current)
         except StoreCorrupt:
-            return  # it is to be replaced, and does not tell who is live
+            return  # the damaged store is to be replaced, and can't list its live sessions
         now = self._clock.now()
         live = [session for session in sessions if is_live(session, self._liveness, now)]
         if live:

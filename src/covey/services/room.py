@@ -1,4 +1,5 @@
-"""Room in an inbox: what gives way where it is full, and the limit that a toolkit gives to its session's inbox."""
+"""Room in an inbox: the mail that is evicted when it is full, and the limit that a toolkit sets for its session's
+inbox."""
 
 from covey.core.capacity import EVICTION_ORDER, Capacity
 from covey.core.delivery import Delivery, Move
@@ -16,18 +17,18 @@ from covey.services.warning import warn
 
 
 class InboxLimits:
-    """Limits of sessions' inboxes, set by what their models use."""
+    """Limits of sessions' inboxes, set by the toolkits that their models use."""
 
     def __init__(self, store: Store, clock: Clock, desk: Desk) -> None:
         self._store = store
         self._clock = clock
         self._desk = desk
         self._held: dict[SessionId, Capacity] = {}
-        """The limits that this process has seen to."""
+        """The limits that this process has applied."""
 
     async def hold(self, actor: Identity, capacity: Capacity) -> None:
-        """Limit the inbox of the actor's session, however it joined. What is over the limit gives way at once. An actor
-        without a session has no inbox of its own, and nothing happens."""
+        """Limit the inbox of the actor's session. Mail over the limit is evicted at once. An actor without a session
+        has no inbox of its own, and nothing happens."""
         if actor.session is None or self._held.get(actor.session) == capacity:
             return
         evicted: list[Delivery] = []
@@ -46,7 +47,7 @@ class InboxLimits:
 
 
 def warn_of(evicted: list[Delivery]) -> None:
-    """Warn of what has given way."""
+    """Log a warning for each evicted message."""
     for victim in evicted:
         warn("message %s was evicted from %s, which was full", victim.message_id, victim.inbox)
 
@@ -54,7 +55,8 @@ def warn_of(evicted: list[Delivery]) -> None:
 async def make_room(
     act: Act, inbox: InboxId, capacity: Capacity, desk: Desk, evicted: list[Delivery], *, incoming: int = 1
 ) -> Refusal | None:
-    """Make room in the inbox for what comes in, or say that it is full. What gives way is added to `evicted`."""
+    """Make room in the inbox for incoming mail, or return a refusal that it is full. Evicted deliveries are added to
+    `evicted`."""
     while await act.tx.inboxes.queued(inbox) + incoming > capacity.limit:
         victim = None
         for kinds in EVICTION_ORDER[capacity.overflow]:

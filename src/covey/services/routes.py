@@ -1,7 +1,7 @@
-"""Routes: where a message goes that begins something, as the rules have said of one like it a moment ago.
+"""Routes: a cache of the places of messages that begin a thread, for further messages of the same kind.
 
-Whoever sends to somebody mostly sends again. As long as no agent, session or setting changes, the rules would say the
-same of the next message; what is left to look at is whether there is room for it.
+A sender usually sends again to the same recipient. As long as no agent, session or setting changes, the rules have the
+same result for the next message; only the room in the inbox has to be checked.
 """
 
 from collections.abc import Sequence
@@ -17,7 +17,7 @@ from covey.core.routing import supersedes
 from covey.services.recipients import SendPolicy
 
 Alike = tuple[Identity, Address, Kind, Sequence[AgentName], SendPolicy]
-"""What messages have in common that the rules say the same of."""
+"""The properties of a message on which the rules depend."""
 
 
 def alike(message: Message, policy: SendPolicy, answered: Message | None) -> Alike | None:
@@ -43,7 +43,7 @@ class Route(NamedTuple):
 
 
 class Routes:
-    """Those that are known at one moment (`Transaction.moment`)."""
+    """The routes of one directory version (`Transaction.moment`)."""
 
     def __init__(self) -> None:
         self._moment: int | None = None
@@ -57,6 +57,6 @@ class Routes:
         return self._known.get(like)
 
     def keep(self, like: Alike, route: Route, moment: int) -> None:
-        """Keep in mind where a message went, if that is still the same moment."""
+        """Cache a message's route, if the directory version is still the same."""
         if moment == self._moment:
             self._known[like] = route

@@ -1,4 +1,4 @@
-"""Answers of a child: what it made is sent in its name to whoever asked, and to the people who read along."""
+"""Answers of a child: its results are sent in its name to the asker, and to the people who read along."""
 
 from covey.core.draft import Draft, compose
 from covey.core.identity import Identity
@@ -29,8 +29,8 @@ _IN_WORDS = {
 async def answer_for(
     act: Act, run: Run, request: Message, product: Product, desk: Desk, speaker: Identity
 ) -> Message | None:
-    """Answer a request in a child's name; where the child did it itself, that stands. Return the answer, or None where
-    nobody is owed one any more."""
+    """Answer a request in a child's name; an answer that the child gave itself stands. Return the answer, or None if no
+    answer is owed any more."""
     ticket = await act.tx.tickets.get(ticket_id(request.id, run.agent))
     if ticket is None or ticket.state is not TicketState.OPEN:
         return await act.tx.messages.get(ticket.answer) if ticket is not None and ticket.answer is not None else None
@@ -39,16 +39,16 @@ async def answer_for(
 
 
 async def remark_on(act: Act, run: Run, message: Message, product: Product, desk: Desk, speaker: Identity) -> None:
-    """Say to people what a child makes of something that they told it."""
+    """Send a child's result to the people on a channel who wrote to it."""
     sender = await act.tx.agents.get(message.sender.agent)
     if sender is None or not sender.card.channel:
-        return  # who told it something without asking expects nothing
+        return  # a sender that is not a channel and asked nothing expects no reply
     draft = Draft(kind=Kind.NOTIFY, to=(), parts=parts_of(product), in_reply_to=message.id)
     await _send(act, draft, message, desk, speaker, result_marks(run, product))
 
 
 async def show_in_thread(act: Act, run: Run, answer: Message, desk: Desk) -> None:
-    """Post an answer of a child in the conversation that it is bound to, unless it goes there anyway."""
+    """Post an answer of a child in the conversation that it is bound to, unless it is sent there anyway."""
     if run.thread is None or any(address.value == run.thread.channel for address in answer.to):
         return
     told = Told(AgentName(run.thread.channel), None, answer.parts)
@@ -58,14 +58,14 @@ async def show_in_thread(act: Act, run: Run, answer: Message, desk: Desk) -> Non
 async def _send(act: Act, draft: Draft, answered: Message, desk: Desk, speaker: Identity, marks: Marks) -> Message:
     message = compose(draft, speaker, desk.ids.message_id(act.now), act.now, answered)._replace(marks=marks)
     acceptance = Acceptance(desk.ids, desk.liveness)
-    # It closes what it answers: nobody is there to put it away later.
+    # It closes the ticket: the child will not archive it later.
     policy = SendPolicy(closes=True, finishes=True)
     await acceptance.accept(act._replace(actor=speaker), message, encode(message), policy, answered, [])
     return message
 
 
 def parts_of(product: Product) -> tuple[Part, ...]:
-    """Return what was made as the parts of a message: there is always a text."""
+    """Return a product as the parts of a message. There is always a text."""
     text = product.text or product.reason
     parts: tuple[Part, ...] = (TextPart(text),) if text else ()
     if product.data is not None:
@@ -75,5 +75,5 @@ def parts_of(product: Product) -> tuple[Part, ...]:
 
 
 def result_marks(run: Run, product: Product) -> Marks:
-    """Return the marks of what a child has made: its run, and how it ended."""
+    """Return the marks of a child's result: its run, and its end."""
     return Marks(run=run.id, status=str(product.state), reason=product.reason or None)

@@ -1,4 +1,4 @@
-"""The end of a run: its answer, its record and its session, in one transaction; and telling of those that are lost."""
+"""The end of a run: its answer, its record and its session, in one transaction; and notices about lost runs."""
 
 from typing import Final
 
@@ -35,7 +35,7 @@ ENDS: Final = {
 
 
 async def end_run(act: Act, run: Run, product: Product, desk: Desk) -> Run:
-    """End a run that has not ended: whoever waits for its result has it then, and its session is over."""
+    """End a running child: its result is delivered to the asker, and its session is ended."""
     child = Identity(run.agent, run.session, Grade.SESSION)
     request = await act.tx.messages.get(run.request)
     if request is not None:
@@ -45,7 +45,7 @@ async def end_run(act: Act, run: Run, product: Product, desk: Desk) -> Run:
         await answer_for(act, run, request, product, desk, child)
         await close_answered(act, run)
         found = await act.tx.runs.get(run.id)
-        if found is not None and found.has_ended:  # who looked for its sessions came across one that is dead
+        if found is not None and found.has_ended:  # a lookup of its sessions found it dead
             return found
     after = await shift_run(act, run, ENDING_MOVE[product.state], product.reason or None)
     await unbind_run(act, run)
@@ -58,14 +58,14 @@ async def end_run(act: Act, run: Run, product: Product, desk: Desk) -> Run:
 
 
 async def close_answered(act: Act, run: Run) -> None:
-    """Put away what a child answered itself: it is over, and will not do so."""
+    """Archive a request that the child answered itself, because the child is over and will not archive it."""
     ticket = await act.tx.tickets.get(run.ticket)
     if ticket is not None and ticket.state is TicketState.ANSWERED:
         await shift_ticket(act, ticket, TicketMove.ARCHIVE)
 
 
 async def mend_runs(act: Act, limit: int, desk: Desk) -> int:
-    """Tell the parents of runs that are lost; return how many there were, up to the limit."""
+    """Notify the parents of lost runs. Return the number of these runs, up to the limit."""
     untold = await act.tx.runs.untold(limit)
     for run in untold:
         told = await _tell_lost(act, run, desk)
@@ -75,7 +75,7 @@ async def mend_runs(act: Act, limit: int, desk: Desk) -> int:
 
 
 async def _tell_lost(act: Act, run: Run, desk: Desk) -> MessageId | None:
-    """Answer in the child's name; where it was never asked, the space tells its parent itself."""
+    """Answer in the child's name. If the child was never asked, the space notifies its parent instead."""
     reason = run.reason or ENDS[run.state]
     request = await act.tx.messages.get(run.request)
     if request is None:
@@ -87,14 +87,14 @@ async def _tell_lost(act: Act, run: Run, desk: Desk) -> MessageId | None:
     answer = await answer_for(act, run, request, product, desk, Identity(run.agent, run.session, Grade.SPACE))
     await close_answered(act, run)
     if answer is None or answer.sender.grade is not Grade.SPACE:
-        # It had answered before it was lost. Who counts on it hears that it is gone.
+        # It had answered before it was lost. The parent of a staying child is told that it is gone.
         return await _tell_of_end(act, run, request, product, desk) if run.mode is RunMode.SESSION else None
     await show_in_thread(act, run, answer, desk)
     return answer.id
 
 
 async def _tell_of_end(act: Act, run: Run, request: Message, product: Product, desk: Desk) -> MessageId:
-    """Tell the parent of a child that stayed that it is there no more."""
+    """Tell the parent of a staying child that the child has ended."""
     text = f"The child {run.key} has ended: {unbroken(product.reason or ENDS[product.state])}."
     told = Told(run.parent_agent, run.parent, (TextPart(text), DataPart({"status": str(product.state), "run": run.id})))
     return (await tell_of(act, request, told, THE_SPACE, desk.ids, desk.liveness)).id

@@ -1,4 +1,4 @@
-"""Moves of a run: its record and the journal; and what becomes of it when its session ends under it."""
+"""Moves of a run: its record and the journal, and the loss of a run whose session ends."""
 
 from covey.core.delivery import WAITING, Move
 from covey.core.event import Action
@@ -12,7 +12,7 @@ RUN_IS_OVER = "its run is over"
 
 
 async def shift_run(act: Act, run: Run, move: RunMove, reason: str | None = None) -> Run:
-    """Move a run along its table, and journal it."""
+    """Move a run along its state table, and journal the move."""
     after = run_moved(run, move, act.now, reason)
     await act.tx.runs.put(after)
     await journal(
@@ -31,8 +31,8 @@ async def shift_run(act: Act, run: Run, move: RunMove, reason: str | None = None
 
 
 async def lose_run(act: Act, session: Session, reason: str) -> None:
-    """Note that a session which ends takes its run with it. What it was asked is not for others to do; its parent is
-    told later, by whoever tends the space."""
+    """Mark the run of an ending session as lost. Its request is not passed on to other sessions. Upkeep notifies its
+    parent later."""
     run = await act.tx.runs.of_session(session.id)
     if run is None:
         return
@@ -45,10 +45,10 @@ async def lose_run(act: Act, session: Session, reason: str) -> None:
 
 
 async def unbind_run(act: Act, run: Run) -> None:
-    """Let go of the conversation that a run is bound to."""
+    """Remove the binding of a run's conversation."""
     if run.thread is None:
         return
-    from covey.services.bindings import unbind_conversation  # here because few runs have one
+    from covey.services.bindings import unbind_conversation  # imported late because few runs have one
 
     binding = await act.tx.bindings.get(AgentName(run.thread.channel), run.thread.session_id)
     if binding is not None and binding.to.value == run.session:

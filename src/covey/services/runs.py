@@ -1,4 +1,4 @@
-"""Looking at runs: lists, trees, and what happened to one."""
+"""Runs: lists, trees and histories of children, read only."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -22,11 +22,11 @@ PAGE = 500
 
 
 class RunView(NamedTuple):
-    """A run as it is now: one whose process was killed is lost, also before anyone has written that down."""
+    """A run as it is now: a run whose process was killed is lost, also before that is recorded."""
 
     run: Run
     depth: int = 0
-    """How far below the first of a tree it stands."""
+    """The depth below the root of the tree."""
 
 
 class Runs:
@@ -36,7 +36,7 @@ class Runs:
         self._liveness = liveness
 
     async def view(self, run_id: RunId) -> RunView:
-        """Return a run; RunUnknown where there is none."""
+        """Return a run. Raise RunUnknown if there is none."""
 
         async def operation(tx: Transaction) -> RunView:
             return await self._view(tx, await known_run(tx, run_id))
@@ -53,7 +53,7 @@ class Runs:
         return await self._store.read(operation)
 
     async def find(self, wanted: RunFilter, limit: int = 100) -> Sequence[RunView]:
-        """Return the runs spawned last that fit, oldest first."""
+        """Return the matching runs that were spawned last, oldest first."""
 
         async def operation(tx: Transaction) -> Sequence[RunView]:
             return [await self._view(tx, run) for run in await tx.runs.find(wanted, limit)]
@@ -61,7 +61,7 @@ class Runs:
         return await self._store.read(operation, is_long=True)
 
     async def tree(self, session_id: SessionId, *, with_ended: bool = True) -> Sequence[RunView]:
-        """Return the children of a session and all below them, each after its parent."""
+        """Return the children of a session and all their descendants, each after its parent."""
 
         async def operation(tx: Transaction) -> Sequence[RunView]:
             found: list[RunView] = []
@@ -77,7 +77,7 @@ class Runs:
         return await self._store.read(operation, is_long=True)
 
     async def history(self, run_id: RunId) -> Sequence[Message]:
-        """Return what was said between a child and its parent: its first prompt and all that is in that thread."""
+        """Return the messages between a child and its parent: its first prompt, and the rest of that thread."""
 
         async def operation(tx: Transaction) -> Sequence[Message]:
             run = await known_run(tx, run_id)
@@ -86,7 +86,7 @@ class Runs:
         return await self._store.read(operation)
 
     async def events(self, run_id: RunId, after: int = 0) -> Sequence[Event]:
-        """Return what happened to a run after a position of the journal: its stages, its moves, its end."""
+        """Return the events of a run after a position of the journal: its stages, its moves, its end."""
 
         async def operation(tx: Transaction) -> Sequence[Event]:
             run = await known_run(tx, run_id)

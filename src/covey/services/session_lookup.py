@@ -1,4 +1,5 @@
-"""Looking up sessions: which one an id, a key or a label means, as an operation for whoever reads more with it."""
+"""Session lookup: resolves an id, a key or a label, as an operation for callers that read more in the same
+transaction."""
 
 from covey.core.errors import LabelAmbiguous, SessionUnknown
 from covey.core.ids import SessionId
@@ -18,7 +19,7 @@ class SessionLookup:
         self._liveness = liveness
 
     def by_id(self, session_id: SessionId) -> Operation[Session]:
-        """Find a session, ended or not; SessionUnknown for none."""
+        """Find a session, ended or not. Raise SessionUnknown if there is none."""
 
         async def operation(tx: Transaction) -> Session:
             session = await tx.sessions.get(session_id)
@@ -29,7 +30,7 @@ class SessionLookup:
         return operation
 
     def by_label(self, label: Label) -> Operation[Session]:
-        """Find the one live session that carries a label; SessionUnknown for none, LabelAmbiguous for several."""
+        """Find the one live session with a label. Raise SessionUnknown for none, LabelAmbiguous for several."""
 
         async def operation(tx: Transaction) -> Session:
             now = self._clock.now()
@@ -43,8 +44,8 @@ class SessionLookup:
         return operation
 
     def by_key(self, key: SessionKey) -> Operation[Session]:
-        """Find the live session with a key, the bare main key meaning the oldest main one; SessionUnknown for none. An
-        agent that nobody knows is RecipientUnknown."""
+        """Find the live session with a key; the bare main key means the oldest main session. Raise SessionUnknown for
+        none, RecipientUnknown for an unknown agent."""
 
         async def operation(tx: Transaction) -> Session:
             now = self._clock.now()

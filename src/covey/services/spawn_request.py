@@ -1,4 +1,4 @@
-"""What a parent wants of a new child."""
+"""The spawn request: a parent's wishes for a new child."""
 
 from typing import NamedTuple
 
@@ -11,32 +11,33 @@ from covey.ports.launching import PythonChild
 
 
 class SpawnRequest(NamedTuple):
-    """Toolkits and surfaces parse names and options into it."""
+    """The parsed names and options of a spawn, as given by toolkits and surfaces."""
 
     task: str
     agent: AgentName | None = None
-    """Whose child it is; None: the parent's own agent."""
+    """The agent of the child. None: the parent's own agent."""
     mode: RunMode = RunMode.RUN
     thread: bool | Callback = False
-    """True: a new conversation, on the channel that the parent has to do with. Only a session has one, and has to."""
+    """True: a new conversation, on a channel that the parent is connected with. A child in mode session
+    needs one, and a child in mode run has none."""
     time_limit: float | None = None
-    """How many seconds it may take (runTimeoutSeconds)."""
+    """The seconds that the child may take (runTimeoutSeconds)."""
     attachments: tuple[str | FilePart, ...] = ()
     """Paths of files, or snapshots of them."""
     label: Label | None = None
     description: str = ""
     is_sibling: bool = False
-    """It is to be a child of the caller's own parent, who gets its result."""
+    """True for a child of the caller's own parent, who gets its result."""
     is_newcomer: bool = False
-    """It is to be an agent of its own, with an automatic name and the card of the agent that it would be a child of: so
-    that the two can write to each other by name."""
+    """True for a child that is an agent of its own, with an automatic name and the card of the agent it would otherwise
+    belong to, so that the two can write to each other by name."""
     relaying: MessageId | None = None
-    """The message that the parent acts upon: the child is then of its causal tree, and spends one of its hops."""
+    """The message that the parent acts upon. The child then belongs to its causal tree, and spends one of its hops."""
     led_by: MessageId | None = None
-    """The same where the parent only was led by it: no hop is spent, and one that was pruned meanwhile is none."""
+    """Like `relaying`, but only a hint: no hop is spent, and a pruned message is ignored."""
     cwd: str | None = None
     """The parent's directory, which a child of its own agent inherits."""
     command: tuple[str, ...] = ()
-    """The program of this child, instead of the one on its agent's card; an agent that is not known is then made."""
+    """The program of this child, instead of the one on its agent's card. An unknown agent is then registered."""
     python: PythonChild | None = None
     """An async callable instead of the program on the agent's card."""

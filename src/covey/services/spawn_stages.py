@@ -1,18 +1,18 @@
-"""The ten stages of a spawn, in the order in which they happen. Each is journalled, and undone when a later one fails.
+"""The ten stages of a spawn, in order. Each is journalled, and undone if a later one fails.
 
  1 permission     depth, number of children, allow lists                in the ledger
  2 session        the child's session and its run                       in the ledger
  3 thread         a conversation is bound to the session                in the ledger
  4 attachments    files become snapshots                                in the world
  5 prompt         the request that the child owes an answer to          in the ledger
- 6 workspace      where its program starts; its folder is made          in the world
+ 6 workspace      the directory of its program; its folder is made      in the world
  7 launch         its program is started                                in the world
  8 registration   its run is running                                    in the ledger
- 9 hooks          plugins are told                                      in the world
+ 9 hooks          plugins are notified                                  in the world
 10 return         the parent gets the key and the id                    in the ledger
 
-What happens in the ledger happens in a transaction: neighbours share one, and so 1 and 2 are one commit, which is why
-limits hold. What happens in the world happens between commits, and is journalled with the next one.
+Stages in the ledger run in a transaction, which adjacent stages share: 1 and 2 are one commit, so that limits hold.
+Stages in the world run between commits, and are journalled with the next one.
 """
 
 from collections.abc import Callable, Sequence
@@ -64,7 +64,7 @@ SPAWN_FAILED = "its spawn failed"
 
 
 class Tools(NamedTuple):
-    """What the stages work with."""
+    """The dependencies of the stages."""
 
     now: Callable[[], datetime]
     desk: Desk
@@ -74,8 +74,8 @@ class Tools(NamedTuple):
 
 
 class Stages:
-    """The stages of one spawn. What one finds out for a later one stands in its fields; where a transaction runs again,
-    they are found out again."""
+    """The stages of one spawn. Results that a later stage needs are kept in fields; if a transaction is retried, they
+    are computed again."""
 
     def __init__(self, wish: SpawnRequest, actor: Identity, run_id: RunId, tools: Tools) -> None:
         ids = tools.desk.ids
@@ -86,17 +86,18 @@ class Stages:
         self._offer: OfferId = ids.offer_id()
         self._run_id = run_id
         self._asker = actor
-        """Whom the child is to answer."""
+        """The identity that the child answers."""
         self._card = Card()
-        """Its agent's."""
+        """The card of the child's agent."""
         self._files: tuple[FilePart, ...] = ()
         self._cwd: str | None = None
         self._request: Message | None = None
         self._is_cleared = True
-        """Nothing of a folder is there: it was not made yet, or is removed again."""
+        """True if no folder exists: it was not made yet, or was removed again."""
 
     def steps(self) -> Sequence[Step]:
-        """Return the ten, in their order. What has nothing to do in the world is no reason for a commit of its own."""
+        """Return the ten stages in order. A stage without outside work gets no `in_world`, because that would force an
+        extra commit."""
         attachments = self.attachments if self._wish.attachments else None
         workspace = self.workspace if self._has_folder else None
         hooks = self.hooks if self._tools.launching.plugins.are_there else None
@@ -114,7 +115,7 @@ class Stages:
         )
 
     def planned(self) -> Run:
-        """Return the run as far as it is known before anything has happened."""
+        """Return the run as planned, before the first stage."""
         wish, session = self._wish, self._minted.session_id
         agent = wish.agent or self._actor.agent
         now = self._tools.now()
@@ -139,7 +140,7 @@ class Stages:
     # ------------------------------------------------------------------------------------------------ the stages
 
     async def permission(self, act: Act, run: Run) -> Run:
-        """1: may this parent have this child?"""
+        """Stage 1: check that this parent may have this child."""
         if self._actor.grade in (Grade.SESSION, Grade.TOKEN) and self._actor.session is not None:
             await own_session(act.tx, self._actor)
         run = await self._with_parent(act.tx, run)
@@ -147,7 +148,7 @@ class Stages:
             await check_not_paused(act.tx, agent)
         child = await act.tx.agents.get(run.agent)
         if child is None and run.launcher is LauncherKind.COMMAND and not self._wish.command:
-            child = await known_agent(act.tx, run.agent)  # which says whom it may mean
+            child = await known_agent(act.tx, run.agent)  # its error suggests similar names
         card = child.card if child else Card()
         self._card = card._replace(command=self._wish.command) if self._wish.command else card
         parent = await self._parent(act.tx, run)
@@ -156,7 +157,8 @@ class Stages:
         return run
 
     async def session(self, act: Act, run: Run) -> Run:
-        """2: the child's session, which this process holds, and its run. From here on it counts."""
+        """Stage 2: create the child's session, which this process holds, and its run. From here on the child counts
+        against limits."""
         parent = await act.tx.sessions.get(run.parent) if run.parent else None
         above = main_key(run.agent) if parent is None else parent.key
         wish = JoinRequest(run.agent, session_id=run.session, label=run.label, parent=above)
@@ -169,7 +171,7 @@ class Stages:
         return run
 
     async def thread(self, act: Act, run: Run) -> Run:
-        """3: what people say in a conversation reaches the child."""
+        """Stage 3: bind a conversation to the child, so that it gets the messages of people."""
         thread = self._wish.thread
         if thread is False:
             return run
@@ -177,7 +179,7 @@ class Stages:
         return await bind_child(act, run, thread if isinstance(thread, Callback) else None, cause)
 
     async def attachments(self, _run: Run) -> None:
-        """4: files as they are now, whatever becomes of the originals."""
+        """Stage 4: take snapshots of the files."""
         files: list[FilePart] = []
         for given in self._wish.attachments:
             take = self._tools.attachments
@@ -185,7 +187,7 @@ class Stages:
         self._files = tuple(files)
 
     async def prompt(self, act: Act, run: Run) -> Run:
-        """5: the request with the first prompt. Its answer will be the result."""
+        """Stage 5: send the request with the first prompt. Its answer will be the result."""
         parent = await act.tx.sessions.get(run.parent) if run.parent else None
         asker = run.parent_agent if parent is None else str(parent.key)
         draft = Draft(
@@ -203,28 +205,28 @@ class Stages:
         acceptance = Acceptance(self._tools.desk.ids, self._tools.desk.liveness)
         asking = act._replace(actor=self._asker)
         receipt = await acceptance.accept(asking, request, encode(request), SendPolicy(spawns=True), None, [])
-        if isinstance(receipt, CoveyError):  # its causal tree is exhausted
+        if isinstance(receipt, CoveyError):  # the causal tree is exhausted
             raise receipt
         if not any(copy.session == run.session and copy.has_arrived for copy in receipt.deliveries):
             raise Invalid("child", run.agent, f"its first prompt was refused: {receipt.deliveries[0].reason}")
         return run
 
     async def workspace(self, run: Run) -> None:
-        """6: a child of the parent's own agent works where its parent does; another's where its card says, and in its
-        own folder where that says nothing."""
+        """Stage 6: choose the directory. A child of the parent's own agent works in the parent's directory; any other
+        in the workspace of its card, or in its own folder if the card names none."""
         self._is_cleared = False
         inherits = run.agent == run.parent_agent or self._wish.is_newcomer
         self._cwd = self._wish.cwd if inherits else self._card.workspace
         await self._tools.launching.furnish(self.child(run))
 
     async def launch(self, run: Run) -> None:
-        """7: its program runs."""
+        """Stage 7: start the child's program."""
         if self._request is None:
             raise RuntimeError("the prompt comes before the launch")
         await self._tools.launching.launch(Errand(self.child(run), self._request, self._request.text))
 
     async def registration(self, act: Act, run: Run) -> Run:
-        """8: it runs, and has been shown what it was asked."""
+        """Stage 8: record that the child runs, and that it was shown its request."""
         session = await act.tx.sessions.get(run.session)
         copies = await act.tx.deliveries.of_message(run.request)
         given = [copy for copy in copies if copy.session == run.session and copy.state is DeliveryState.QUEUED]
@@ -235,11 +237,11 @@ class Stages:
         return await shift_run(act, run, RunMove.REGISTER)
 
     async def hooks(self, run: Run) -> None:
-        """9: plugins hear of it. Whatever they do, it goes on."""
+        """Stage 9: notify plugins. Their failures do not stop the spawn."""
         await self._tools.launching.plugins.tell(Moment.SPAWNED, run)
 
     def child(self, run: Run) -> Child:
-        """10: what the parent's process watches over from now on."""
+        """Stage 10: return the child, for the parent's process to supervise."""
         return Child(
             run=run,
             secret=self._minted.secret,
@@ -250,11 +252,11 @@ class Stages:
             cwd=self._cwd,
         )
 
-    # ------------------------------------------------------------------------------------- what takes them back
+    # --------------------------------------------------------------------------------------------- undoing them
 
     async def end_session(self, act: Act, run: Run) -> Run:
-        """2 undone: the run has failed, and its session is over. A folder that is not there is
-        forgotten."""
+        """Undo stage 2: the run has failed, and its session is ended. A folder that does not exist is removed from the
+        record."""
         left = run._replace(folder=None) if self._is_cleared else run
         over = await shift_run(act, left, RunMove.FAIL, run.reason)
         session = await act.tx.sessions.get(run.session)
@@ -263,12 +265,12 @@ class Stages:
         return over
 
     async def unbind(self, act: Act, run: Run) -> Run:
-        """3 undone."""
+        """Undo stage 3."""
         await unbind_run(act, run)
         return run
 
     async def withdraw(self, act: Act, run: Run) -> Run:
-        """5 undone: nobody is asked, and nobody owes an answer."""
+        """Undo stage 5: withdraw the request and its ticket."""
         for copy in await act.tx.deliveries.of_message(run.request):
             if copy.state in WAITING:
                 move = Move.WITHDRAW if copy.state is DeliveryState.QUEUED else Move.SETTLE
@@ -279,22 +281,22 @@ class Stages:
         return run
 
     async def clear(self, run: Run) -> None:
-        """6 undone. What can't be removed now is removed by whoever tends the space."""
+        """Undo stage 6. A folder that can't be removed now is left to upkeep."""
         with suppress(CoveyError):
             self._is_cleared = await self._tools.launching.clear(run)
 
     async def abort(self, run: Run) -> None:
-        """7 undone."""
+        """Undo stage 7."""
         with suppress(CoveyError):
             await self._tools.launching.abort(run, SPAWN_FAILED)
 
     async def note_storm(self, act: Act, error: TreeExhausted) -> None:
-        """5 refused by its causal tree: nothing is left of the spawn, but the tree was stopped. The child is not told:
-        it never was."""
+        """Record that the causal tree was stopped at stage 5. The spawn itself was rolled back. The child is not
+        notified, because it was never created."""
         if self._request is not None:
             await stop_storm(act, self._request, (), error, self._tools.desk)
 
-    # ------------------------------------------------------------------------------------------- what they need
+    # --------------------------------------------------------------------------------------------- their inputs
 
     @property
     def _launcher(self) -> LauncherKind:
@@ -311,7 +313,7 @@ class Stages:
         caller = await tx.runs.of_session(self._actor.session) if self._actor.session else None
         if caller is None:
             raise NoParent(self._actor.agent)
-        # The parent did not ask for it: the space says it in its name.
+        # The parent did not ask for the child: the space asks in its name.
         self._asker = Identity(caller.parent_agent, caller.parent, Grade.SPACE)
         return run._replace(parent=caller.parent, parent_agent=caller.parent_agent, sibling_of=caller.session)
 
@@ -322,8 +324,8 @@ class Stages:
         return Parent(run.parent_agent, key, agent.card if agent else Card(), self._actor.is_operator)
 
     async def _alive(self, act: Act, run: Run, limit: int) -> int:
-        """Return how many children the parent's agent has, over all its sessions. At the limit, children whose process
-        was killed a moment ago are found first."""
+        """Return the number of children of the parent's agent, over all its sessions. At the limit, children whose
+        process was killed are detected first."""
         alive = await act.tx.runs.alive(run.parent_agent)
         if alive < limit:
             return alive

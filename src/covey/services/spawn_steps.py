@@ -1,4 +1,4 @@
-"""Going through the stages of a spawn: commits between them, events for each, and the way back when one fails."""
+"""The steps of a spawn: commits between the stages, an event for each, and the rollback if one fails."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime
@@ -12,13 +12,13 @@ from covey.ports.store import Store, Transaction
 from covey.services.act import Act, journal
 
 InLedger = Callable[[Act, Run], Awaitable[Run]]
-"""Does something in a transaction, which may run again, and returns the run as it is then."""
+"""Works within a transaction, which may be retried, and returns the updated run."""
 InWorld = Callable[[Run], Awaitable[None]]
-"""Does something outside, between two commits."""
+"""Works outside the ledger, between two commits."""
 
 
 class Step(NamedTuple):
-    """One stage: what it does, in the ledger or in the world, and what takes that back."""
+    """One stage: its work in the ledger or in the world, and how to undo it."""
 
     stage: Stage
     in_ledger: InLedger | None = None
@@ -28,40 +28,40 @@ class Step(NamedTuple):
 
 
 class Walk:
-    """One walk through the steps. Steps in the ledger share a commit with their neighbours; what was done in the world
-    is journalled with the next commit."""
+    """One pass through the steps. Adjacent steps in the ledger share a commit; work done in the world is journalled
+    with the next commit."""
 
     def __init__(self, steps: Sequence[Step], run: Run, actor: Identity, store: Store, now: Callable[[], datetime]):
         self._steps = steps
         self.run = run
-        """The run, as it was last committed."""
+        """The run as last committed."""
         self._actor = actor
         self._store = store
         self._now = now
         self._committed: list[Step] = []
         self._made: list[Step] = []
-        """What was done in the world since the last commit, or was begun."""
+        """Steps done or begun in the world since the last commit."""
         self._trying: list[Step] = []
-        """What is being committed. Who is interrupted meanwhile does not know whether it was."""
+        """Steps being committed. If the commit is interrupted, its outcome is unknown."""
 
     async def go(self) -> None:
-        """Go through all steps. When this raises, `undo` has something to do."""
+        """Run all steps. If this raises, call `undo`."""
         ahead: list[Step] = []
         for step in self._steps:
             if step.in_world is not None:
                 if any(earlier.in_ledger is not None for earlier in ahead):
                     await self._commit(ahead)
                     ahead = []
-                self._made.append(step)  # before it is done: what fails half-way has to be taken back too
+                self._made.append(step)  # before it runs: a step that fails half-way must be undone too
                 await step.in_world(self.run)
             ahead.append(step)
-        # Light: a power cut ends what was launched as well, and a run that did not get so far is given up as lost.
+        # Light: a power cut ends the launched program as well, and a run that did not get this far is given up as lost.
         await self._commit(ahead, is_light=True)
 
     async def undo(self, error: BaseException) -> bool:
-        """Take back what was made, the last first; tell whether there was anything in the ledger. What the world
-        forgets is written down in one transaction. It may be tried again when it raises."""
-        if isinstance(error, Rejected | NotFound):  # so what was tried did not happen
+        """Undo the finished steps in reverse order. Tell whether there was a run in the ledger. The ledger is changed
+        in one transaction. If this raises, it can be retried."""
+        if isinstance(error, Rejected | NotFound):  # so the attempted commit did not happen
             self._trying = []
         steps = self._to_undo()
         for step in steps:
@@ -91,13 +91,13 @@ class Walk:
         return [step for step in reversed(self._steps) if step in begun]
 
     async def _commit(self, steps: Sequence[Step], *, is_light: bool = False) -> None:
-        """Do what a few steps do in the ledger, and journal each, in one transaction."""
+        """Apply the ledger part of some steps, and journal each, in one transaction."""
         if not steps:
             return
 
         async def operation(tx: Transaction) -> Run:
             act = Act(tx, self._actor, self._now())
-            run = await tx.runs.get(self.run.id) or self.run  # somebody may want it to stop by now, or it is lost
+            run = await tx.runs.get(self.run.id) or self.run  # it may have been stopped or lost meanwhile
             for step in steps:
                 run = run if step.in_ledger is None else await step.in_ledger(act, run)
                 run = run._replace(stage=step.stage)

@@ -1,4 +1,4 @@
-"""The conversation of a child: the one that was named, or a new one where its parent talks with people."""
+"""The conversation of a child: the named one, or a new one on a channel that its parent is connected with."""
 
 from covey.core.address import Address, AddressKind
 from covey.core.errors import Invalid
@@ -11,7 +11,7 @@ from covey.services.bindings import bind_conversation
 
 
 async def bind_child(act: Act, run: Run, thread: Callback | None, relaying: MessageId | None) -> Run:
-    """Bind a conversation to the session of a run: the one that is given, or a new one."""
+    """Bind a conversation to the session of a run: the given one, or a new one."""
     thread = thread or Callback(await _channel_for(act, run, relaying), str(run.label or run.id))
     channel = AgentName(thread.channel)
     bound = await act.tx.bindings.get(channel, thread.session_id)
@@ -22,8 +22,8 @@ async def bind_child(act: Act, run: Run, thread: Callback | None, relaying: Mess
 
 
 async def _channel_for(act: Act, run: Run, relaying: MessageId | None) -> AgentName:
-    """Return the channel that the parent has to do with: where the message came from that it acts upon, where it is
-    bound, or the only one that there is."""
+    """Return the channel that the parent is connected with: the source of the message that it acts upon, the one that
+    is bound to it, or the only channel of the space."""
     relayed = None if relaying is None else await act.tx.messages.get(relaying)
     if relayed is not None and relayed.callback is not None:
         agent = await act.tx.agents.get(AgentName(relayed.callback.channel))

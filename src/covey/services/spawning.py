@@ -1,7 +1,7 @@
-"""Spawning: starting children within limits, waiting for what comes of them, and stopping them.
+"""Spawning: starts children within limits, waits for their results, and stops them.
 
-A child is a session of its agent and a request that it owes an answer to: the answer is its result. The stages stand in
-`spawn_stages`, what happens until its end in `supervision`.
+A child is a session of its agent and a request that it owes an answer to: the answer is its result. The stages are in
+`spawn_stages`, the time until its end in `supervision`.
 """
 
 from collections.abc import Callable
@@ -48,24 +48,25 @@ from covey.services.waits import Waits
 from covey.services.warning import warn
 
 STOP_SECONDS = 15.0
-"""How long `stop` waits for the end: as long as a program has to terminate, and some."""
+"""The seconds that `stop` waits for the end: the time that a program has to terminate, and a margin."""
 
 
 class RunResult(NamedTuple):
-    """How a child ended, or what it has answered so far."""
+    """The result of a child, or its answer so far."""
 
     run: Run
     status: RunState
-    """completed, failed, timed_out, stopped or lost; completed where the child gave the answer itself."""
+    """completed, failed, timed_out, stopped or lost; completed if the child gave the answer itself."""
     text: str = ""
     data: Json = None
     files: tuple[FilePart, ...] = ()
     message: Message | None = None
-    """The answer; None where there is none, because its spawn failed or its parent wanted none any more."""
+    """The answer; None if there is none, because the spawn failed or the parent waived it."""
 
 
 class Spawning:
-    """With a `holder`, only that agent's children are started, seen and stopped; `own` is what it sees of the store."""
+    """Starts, awaits and stops children. With a `holder`, only that agent's children; `own` is its view of the
+    store."""
 
     def __init__(
         self,
@@ -95,17 +96,17 @@ class Spawning:
         self._launching = launching
         self._holder = holder
         self.stages = Stages
-        """What the stages are; a test puts others in their place."""
+        """The class of the stages; tests replace it."""
         self._half_undone: list[tuple[Walk, BaseException]] = []
-        """Spawns that failed and could not be taken back, because the store failed too."""
+        """Failed spawns that could not be undone, because the store failed too."""
 
     async def spawn(self, wish: SpawnRequest, actor: Identity) -> Run:
-        """Start a child and return at once; the run has its id and session key. What can't be is an error, and leaves
-        nothing behind: SpawnDepth, SpawnLimit, SpawnNotAllowed and, where its causal tree has no room for a child,
-        TreeExhausted name the limit, the count, and how to raise it."""
+        """Start a child and return at once; the run has its id and session key. An error leaves nothing behind.
+        SpawnDepth, SpawnLimit, SpawnNotAllowed and, if its causal tree has no room for a child, TreeExhausted name the
+        limit, the count, and how to raise it."""
         self._check_holder(actor, "start children of")
         if self._holder is not None and (wish.command or wish.python is not None) and wish.agent is not None:
-            check_as(self._holder, wish.agent, "choose the program of")  # it would act in that agent's name
+            check_as(self._holder, wish.agent, "choose the program of")  # the program would act in that agent's name
         wish = await self._with_own_cause(wish)
         if not wish.task.strip():
             raise Invalid("task", wish.task, "say what the child is to do")
@@ -132,9 +133,9 @@ class Spawning:
     async def result(
         self, run_id: RunId, actor: Identity, timeout: float, *, answers_meanwhile: bool = False
     ) -> RunResult | None:
-        """Wait for the result of a child of the actor's agent; None when the time has run out: it is then pushed to the
-        inbox, or can be waited for again. The answer has then been given, and does not come a second time. A wait that
-        would close a circle is WaitCircle, unless the actor `answers_meanwhile` what others ask it."""
+        """Wait for the result of a child of the actor's agent. Return None on timeout: the result is then pushed to the
+        inbox, or can be waited for again. A returned answer is settled, and does not arrive a second time. Raise
+        WaitCircle if the wait would close a cycle, unless the actor `answers_meanwhile` the questions of others."""
         self._check_holder(actor, "wait for children of")
         run = await self.run(run_id)
         _check_party(actor, run, "wait for", (run.parent_agent,))
@@ -166,8 +167,9 @@ class Spawning:
             raise
 
     async def stop(self, run_id: RunId, actor: Identity, why: str = "", timeout: float = STOP_SECONDS) -> Run:
-        """Have a child stopped, wherever it runs: its program is told to terminate, then killed. Return the run as it
-        is then; one that has ended stays as it ended. The parent's agent, the child's own and the operator may."""
+        """Stop a child, no matter which process supervises it: its program is told to terminate, then killed. Return
+        the run's new state; a run that has ended is unchanged. The parent's agent, the child's own agent and the
+        operator may call this."""
         self._check_holder(actor, "stop children of")
         await self.run(run_id)
 
@@ -198,7 +200,7 @@ class Spawning:
         return asked if asked.has_ended else await self._waiting.until([run_topic(run_id)], look, timeout) or asked
 
     async def run(self, run_id: RunId) -> Run:
-        """Return a run as it is now; RunUnknown where there is none."""
+        """Return a run as it is now. Raise RunUnknown if there is none."""
         return await self._own.read(lambda tx: known_run(tx, run_id))
 
     def _check_holder(self, actor: Identity, action: str) -> None:
@@ -206,8 +208,8 @@ class Spawning:
             check_as(self._holder, actor.agent, action)
 
     async def _with_own_cause(self, wish: SpawnRequest) -> SpawnRequest:
-        """Return the wish without what the holder can't see: nobody relays another's mail. The conversations of people
-        are not the holder's to give away either."""
+        """Return the wish without messages that the holder can't see: an agent can't relay another's mail. Nor can the
+        holder bind a conversation of people."""
         if self._holder is None:
             return wish
         holder, label = self._holder, wish.label
@@ -235,8 +237,9 @@ class Spawning:
         )
 
     async def _note_storm(self, stages: Stages, error: TreeExhausted, actor: Identity) -> None:
-        """Write down that a causal tree was stopped at a spawn: the transaction that found it out is taken back."""
-        with suppress(Unavailable):  # the parent hears of it, whether it can be written down or not
+        """Record that a causal tree was stopped at a spawn, because the transaction that detected it was rolled
+        back."""
+        with suppress(Unavailable):  # the parent gets the error even if it can't be recorded
             await self._store.commit(lambda tx: stages.note_storm(Act(tx, actor, self._clock.now()), error))
 
     async def _undo(self, walk: Walk, error: BaseException, launching: Launching) -> None:
@@ -255,7 +258,7 @@ class Spawning:
 
 
 async def known_run(tx: Transaction, run_id: RunId) -> Run:
-    """Return a run; RunUnknown where there is none."""
+    """Return a run. Raise RunUnknown if there is none."""
     run = await tx.runs.get(run_id)
     if run is None:
         raise RunUnknown(run_id)

@@ -1,8 +1,8 @@
-"""A steady look at who is there: for one message, and those of the same moment, everyone is found as they were first.
+"""A steady view of liveness: within one transaction or batch, each holder is checked once and keeps its first result.
 
-Otherwise a process that dies in the middle could be counted as live when its inbox is chosen and as dead, its
-session ended, before the mail is placed there: nobody would ever find it. And what was found need not be found again
-for the next message of a batch: looking for the recipients is a good part of what a send costs.
+Otherwise a process that dies in between could count as live when its inbox is chosen and as dead, with its session
+ended, before the mail is placed there: the mail would be lost. The cache also saves repeated lookups for the next
+message of a batch: resolving recipients is a good part of the cost of a send.
 """
 
 from collections.abc import Sequence
@@ -17,7 +17,7 @@ from covey.ports.presence import Liveness
 
 
 class Found(NamedTuple):
-    """Whom an agent's name means, and what that was found out from."""
+    """A resolved recipient, with the records it was resolved from."""
 
     agent: Agent
     sessions: Sequence[Session]
@@ -25,13 +25,13 @@ class Found(NamedTuple):
 
 
 class SteadyLiveness:
-    """`Liveness` that asks about each holder once. Made for one moment, or one transaction, and dropped with it."""
+    """`Liveness` that checks each holder once. It lives for one directory version, or one transaction."""
 
     def __init__(self, liveness: Liveness) -> None:
         self._liveness = liveness
         self._found: dict[Holder, bool] = {}
         self.recipients: dict[AgentName, Found] = {}
-        """Whom names mean that were looked for."""
+        """Resolved recipients, by name."""
 
     def hold(self) -> Holder:
         return self._liveness.hold()
@@ -53,7 +53,8 @@ class SteadyLiveness:
 
 
 class SteadyLook:
-    """The look that all operations have in common that see the same moment. Commits are serial, so one is enough."""
+    """One `SteadyLiveness` for all operations at the same directory version. Commits are serial, so that one is
+    enough."""
 
     def __init__(self, liveness: Liveness) -> None:
         self._liveness = liveness

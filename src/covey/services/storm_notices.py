@@ -1,4 +1,4 @@
-"""What is told when a storm was stopped: to those who took part in it, and to the operator."""
+"""Notices of a stopped storm: to the agents that took part in it, and to the operator."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""Storms: causal trees that have grown to their limits, talks that say nothing new, and how either goes on."""
+"""Storms: causal trees that have reached their limits, exchanges that repeat themselves, and lifting their stops."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -21,11 +21,11 @@ from covey.services.known import known_message
 from covey.services.weighing import limits_of
 
 MOST: Final = 10_000
-"""How many trees are looked through for those that are near a limit."""
+"""The number of trees that are searched for those near a limit."""
 
 
 class TreeView(NamedTuple):
-    """A tree, and the message that it grew from; None where that was pruned."""
+    """A tree, and its root message; None if that was pruned."""
 
     tree: Tree
     root: Message | None
@@ -37,11 +37,11 @@ class Storms:
         self._clock = clock
 
     async def limits(self) -> Limits:
-        """Return what a causal tree may have in this space."""
+        """Return the limits of causal trees in this space."""
         return await self._store.read(limits_of)
 
     async def set_limits(self, changes: Mapping[Limit, int], actor: Identity) -> Limits:
-        """Change some of the limits, for trees that are there and those to come; return all of them."""
+        """Change some of the limits, for existing and future trees. Return all limits."""
         check_operator(actor, "change the limits of the space")
         wanted = {limit: parse_limit(limit, value) for limit, value in changes.items()}
 
@@ -55,8 +55,8 @@ class Storms:
         return await self._store.commit(operation)
 
     async def lift(self, message_id: MessageId, actor: Identity) -> Tree | Stop:
-        """Let an exchange go on that was stopped after a message, or the progress of a task; else the tree of the
-        message. Everything is counted anew."""
+        """Resume an exchange that was stopped after a message, or the progress of a task; otherwise the tree of the
+        message. All counts start again."""
         check_operator(actor, "lift what was stopped")
 
         async def operation(tx: Transaction) -> Tree | Stop:
@@ -66,7 +66,7 @@ class Storms:
                     await lift_stop(act, stop)
                     return stop
             found = await tx.trees.get(message_id) or await tx.trees.get((await known_message(tx, message_id)).root)
-            if found is None:  # it has led to nothing yet
+            if found is None:  # the message has caused nothing yet
                 raise MessageUnknown(message_id)
             tree = lifted(found, act.now)
             await tx.trees.put(tree)
@@ -76,16 +76,16 @@ class Storms:
         return await self._store.commit(operation)
 
     async def exchanges(self) -> Sequence[Stop]:
-        """Return the exchanges and the tasks whose progress is stopped now, the oldest first."""
+        """Return the exchanges and tasks that are stopped now, oldest first."""
         return await self._store.read(lambda tx: stops_at(tx, self._clock.now()))
 
     async def stopped(self) -> Sequence[Tree]:
-        """Return the trees that are stopped, the one that grew last first."""
+        """Return the stopped trees, the most recently grown first."""
         return await self._store.read(lambda tx: tx.trees.stopped())
 
     async def look(self, *, is_all: bool = False, limit: int = 100) -> Sequence[TreeView]:
-        """Return the trees that are stopped, then those that grew lately and are near a limit; or all that grew lately.
-        Lately is as long as a tree may last."""
+        """Return the stopped trees, then the recently grown trees near a limit, or with `is_all` all recently grown
+        trees. Recent means within the time limit of a tree."""
 
         async def operation(tx: Transaction) -> Sequence[TreeView]:
             limits, now = await limits_of(tx), self._clock.now()

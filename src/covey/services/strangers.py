@@ -1,4 +1,4 @@
-"""Strangers: sessions on the peers' wire, of foreign programs that have spoken or that nobody here knows."""
+"""Strangers: sessions on the peers' wire, of foreign programs that have sent a message or are unknown here."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -29,13 +29,14 @@ class Strangers:
         self._wire = wire
 
     async def publications(self, tx: Transaction, message: Message, receipt: Receipt) -> Sequence[Publication]:
-        """Return what has to be published of a message that was accepted: one for each inbox on the wire, in the form
-        in which its program speaks."""
+        """Return the publications of an accepted message: one for each inbox on the wire, in the form that its program
+        uses."""
         found = [await _publication(tx, message, copy) for copy in receipt.deliveries if not copy.is_terminal]
         return [publication for publication in found if publication is not None]
 
     async def publish(self, message: Message, publications: Sequence[Publication]) -> None:
-        """Publish a message. It waits in the store too, so the receipt stands whether anybody hears it or not."""
+        """Publish a message. It also waits in the store, so that the receipt holds whether or not a program hears
+        it."""
         for session_id, payload in publications:
             try:
                 await self._wire.tell(session_id, json.dumps(payload, ensure_ascii=False).encode(), message.id)
@@ -44,12 +45,12 @@ class Strangers:
 
 
 async def _publication(tx: Transaction, message: Message, copy: Delivery) -> Publication | None:
-    """Return how one copy is published; None for the inbox of a session of this space, or for a body that is too large
-    for the wire."""
+    """Return the publication of one copy; None for the inbox of a session of this space, or for a body that is too
+    large for the wire."""
     if copy.session is None:
         return None
     session = await tx.sessions.get(copy.session)
-    if session is None:  # nobody here knows whose session it is, so its id stands for the name
+    if session is None:  # an unknown session: its id stands for the name
         name = str(copy.session)
     elif session.is_on_wire:
         agent = await tx.agents.get(session.agent)

@@ -1,4 +1,4 @@
-"""Supervision: what happens to a child between its start and its end, for whoever watches over it."""
+"""Supervision: the events of a child's life between its start and its end, for its supervisor."""
 
 from typing import Final, NamedTuple
 
@@ -23,13 +23,13 @@ from covey.services.updates import Desk
 from covey.services.waiting import Waiting
 
 LOOK_S: Final = 3600.0
-"""How long one wait is at most; it is then begun again."""
+"""The longest single wait, in seconds; waits are repeated."""
 BATCH: Final = 20
-"""How many leftovers are cleared at a time."""
+"""The number of ended runs that are cleared at a time."""
 
 
 class Wanted(NamedTuple):
-    """That a run is to be over, and why."""
+    """A request to end a run, with the reason."""
 
     why: str
 
@@ -43,7 +43,7 @@ class Supervision:
         self._waiting = waiting
 
     async def until_wanted_over(self, run_id: RunId) -> Wanted:
-        """Wait until somebody wants the run to stop, or it is over: its session was ended under it."""
+        """Wait until a stop of the run is requested, or the run is over because its session was ended."""
 
         async def look() -> Wanted | None:
             return await self._wanted(run_id)
@@ -53,8 +53,8 @@ class Supervision:
         return found
 
     async def next_errand(self, child: Child, number: int, said: list[Message]) -> Errand | Wanted:
-        """Wait until there is something in the inbox of a child that nobody has shown it, and return that with what was
-        said before; or that its run is to be over."""
+        """Wait for a message in the child's inbox that it was not shown, and return it with the earlier conversation;
+        or return that the run is to end."""
         run = child.run
         inbox = session_inbox(run.session)
 
@@ -82,7 +82,7 @@ class Supervision:
         return found
 
     async def hand_in(self, errand: Errand, product: Product) -> Message | None:
-        """Send what a child that goes on has made of an errand to whoever asked, unless it did so itself; return its
+        """Send a staying child's result for an errand to the asker, unless the child answered itself. Return the
         answer."""
         run, message = errand.child.run, errand.message
         if errand.offer is not None:
@@ -102,7 +102,7 @@ class Supervision:
         return await self._store.commit(operation)
 
     async def end(self, run_id: RunId, product: Product) -> Run:
-        """End a run with what came of it; one that has ended stays as it ended."""
+        """End a run with its result. A run that has ended is unchanged."""
 
         async def operation(tx: Transaction) -> Run | None:
             run = await tx.runs.get(run_id)
@@ -116,14 +116,15 @@ class Supervision:
         return ended
 
     async def sweep(self, launching: Launching) -> int:
-        """Clear up after runs that have ended and left something, whoever watched over them; return how many."""
+        """Clear up after ended runs that left a folder, no matter which process supervised them. Return their
+        number."""
         swept = 0
         for run in await self._store.read(lambda tx: tx.runs.uncleared(BATCH)):
             swept += await self.clear(run, launching)
         return swept
 
     async def clear(self, run: Run, launching: Launching) -> bool:
-        """Remove what a run that has ended left, and tell plugins of one that is lost: nobody else has."""
+        """Remove the folder of an ended run. For a lost run also notify plugins, because its supervisor is gone."""
         if run.folder is not None:
             if not await launching.clear(run):
                 return False

@@ -1,4 +1,4 @@
-"""How a task begins: with the acceptance of its message, pending, or rejected where its agent can't have it."""
+"""The start of a task: its message is accepted, and the task is pending, or rejected if its agent can't take it."""
 
 from covey.core.card import TaskOverflow
 from covey.core.delivery import Delivery, DeliveryState
@@ -12,7 +12,7 @@ from covey.services.quota import taken_places, waiting_tasks
 
 
 async def task_refusal(act: Act, recipient: Recipient) -> Refusal | None:
-    """Return why an agent has no room for one more task, or None. What waits counts too, where nothing may queue."""
+    """Return why an agent has no room for one more task, or None. If tasks may not queue, waiting tasks count too."""
     quota = recipient.card.quota
     if quota == 0:
         return Refusal(RefusalCode.OVER_QUOTA, f"{recipient.agent} takes no tasks (its quota is 0)")
@@ -26,13 +26,12 @@ async def task_refusal(act: Act, recipient: Recipient) -> Refusal | None:
 
 
 async def open_task(act: Act, message: Message, delivery: Delivery) -> None:
-    """Write down the task that a message hands over. One that was refused is rejected from the start, as the receipt
-    says."""
+    """Record the task that a message hands over. A refused task is rejected from the start, as the receipt says."""
     await act.tx.tasks.put(new_task(message, delivery)._replace(parent=await parent_of(act.tx, message)))
 
 
 def new_task(message: Message, delivery: Delivery) -> Task:
-    """Return a task as it begins, but for its parent."""
+    """Return a new task, without its parent."""
     if delivery.agent is None:
         raise RuntimeError(f"task {message.id} goes to nobody")
     is_refused = delivery.state is not DeliveryState.QUEUED
@@ -52,7 +51,7 @@ def new_task(message: Message, delivery: Delivery) -> Task:
 
 
 async def parent_of(tx: Transaction, message: Message) -> MessageId | None:
-    """Return the task that this one is a part of: what its message relays, or what that is about."""
+    """Return the parent of a task: the task that its message relays, or that the relayed message is about."""
     cause = await tx.messages.get(message.cause) if message.cause is not None else None
     if cause is None:
         return None

@@ -1,7 +1,7 @@
-"""Progress of a task that is told too often: updates beyond the limit have to keep a distance.
+"""Limit of progress updates: beyond the limit, the updates of a task have to keep a distance.
 
-Each update is a message, and a program can tell thousands in a second. Updates that come soon after the one before are
-counted; beyond the limit of the space only those pass that are not hurried. Finishing the task is never refused.
+Each update is a message, and a program can send thousands in a second. Updates that follow soon after the previous one
+are counted; beyond the limit of the space only updates with enough distance pass. Finishing the task is never refused.
 """
 
 from covey.core.errors import ProgressStorm

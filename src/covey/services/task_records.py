@@ -1,4 +1,4 @@
-"""Records of tasks that are missing: found by the mail that waits, and made from the message and the journal."""
+"""Missing task records: found by the waiting mail, and rebuilt from the message and the journal."""
 
 from collections.abc import AsyncIterator
 
@@ -15,7 +15,7 @@ PAGE = 500
 
 
 async def unrecorded(tx: Transaction) -> AsyncIterator[Delivery]:
-    """Go through the tasks that wait in any inbox and have no record. The cost follows what waits."""
+    """Iterate over the waiting deliveries of tasks that have no record. The cost grows with the waiting mail."""
     for inbox in await tx.inboxes.occupied():
         after = 0
         while page := await tx.inboxes.waiting(inbox, WAITING, after):
@@ -26,12 +26,12 @@ async def unrecorded(tx: Transaction) -> AsyncIterator[Delivery]:
 
 
 def is_task(delivery: Delivery) -> bool:
-    """Tell whether a delivery waits that hands a task over to somebody: it has a record."""
+    """Tell whether a delivery waits and hands a task over to an agent. Such a task has a record."""
     return delivery.kind is Kind.TASK and delivery.state in WAITING and delivery.agent is not None
 
 
 async def record_task(tx: Transaction, delivery: Delivery) -> None:
-    """Make the record of a task that has none. Nothing new has happened, so no event tells of it."""
+    """Rebuild the missing record of a task. No event is journalled, because nothing new has happened."""
     if delivery.agent is None or await tx.tasks.get(delivery.message_id) is not None:
         return
     message = await known_message(tx, delivery.message_id)

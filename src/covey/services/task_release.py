@@ -1,4 +1,4 @@
-"""Letting go: what a session was working on waits for the next one."""
+"""Task release: the tasks of an ended session wait for the next one."""
 
 from covey.core.event import Action
 from covey.core.ids import SessionId, inbox_topic, message_topic, parked_inbox
@@ -8,13 +8,13 @@ from covey.services.act import Act, journal
 
 
 async def release_tasks(act: Act, session: Session) -> None:
-    """Let go of what a session that has ended had. Its delegator is told later, by whoever tends the space."""
+    """Release the tasks of an ended session. Upkeep notifies their delegators later."""
     for task in await act.tx.tasks.of_session(session.id):
         await release_task(act, task, session.id)
 
 
 async def release_task(act: Act, task: Task, session_id: SessionId) -> Task:
-    """Let go of one task that a session has."""
+    """Release one task of a session."""
     after = abandoned(task, act.now)
     await act.tx.tasks.put(after)
     await journal(

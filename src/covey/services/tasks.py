@@ -1,4 +1,4 @@
-"""Tasks: work that is handed over, looked at, waited for and taken back."""
+"""Tasks: work that is delegated, listed, waited for and cancelled."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -45,7 +45,8 @@ class Tasks:
         self._waiting = waiting
 
     async def delegate(self, draft: Draft, actor: Identity, policy: SendPolicy) -> TaskView:
-        """Hand work to an agent: when this returns the task is durable. One that its agent can't have is rejected."""
+        """Delegate work to an agent: the task is durable when this returns. A task that its agent can't take is
+        rejected."""
         if draft.kind is not Kind.TASK:
             raise Invalid("kind", str(draft.kind), "what is delegated is a task")
         if draft.deadline is not None and draft.deadline <= self._clock.now():
@@ -56,7 +57,7 @@ class Tasks:
         return TaskView(new_task(message, receipt.deliveries[0]), message)
 
     async def cancel(self, task_id: MessageId, actor: Identity, reason: str = "") -> Task:
-        """Take back what was handed over. Whoever works on it is told to stop."""
+        """Cancel a task. The agent that works on it is told to stop."""
 
         async def operation(tx: Transaction) -> Task:
             act = Act(tx, actor, self._clock.now())
@@ -70,8 +71,8 @@ class Tasks:
         return await self._store.commit(operation)
 
     async def result(self, task_id: MessageId, actor: Identity, timeout: float) -> TaskView | None:
-        """Wait until a task is finished; None when the time has run out. The updates of it have then been given to the
-        delegator, and do not come a second time in its inbox."""
+        """Wait until a task is finished. Return None on timeout. The task's updates then count as given to the
+        delegator, and do not appear in its inbox."""
 
         async def look() -> TaskView | None:
             view = await self.view(task_id)
@@ -91,7 +92,7 @@ class Tasks:
         return await self._store.read(operation)
 
     async def find(self, wanted: TaskFilter, limit: int = 100) -> Sequence[TaskView]:
-        """Return the tasks handed over last that fit, oldest first."""
+        """Return the matching tasks that were delegated last, oldest first."""
 
         async def operation(tx: Transaction) -> Sequence[TaskView]:
             return [await self._view(tx, task) for task in await tx.tasks.find(wanted, limit)]
@@ -99,7 +100,7 @@ class Tasks:
         return await self._store.read(operation, is_long=True)
 
     async def tree(self, task_id: MessageId) -> Sequence[TaskView]:
-        """Return the task, all it is a part of, and all that was handed on from it: each after its parent."""
+        """Return the whole tree of a task: its ancestors, and everything delegated from them, each after its parent."""
 
         async def operation(tx: Transaction) -> Sequence[TaskView]:
             top = await known_task(tx, task_id)
@@ -116,7 +117,7 @@ class Tasks:
         return await self._store.read(operation, is_long=True)
 
     async def history(self, task_id: MessageId, after: int = 0) -> Sequence[Event]:
-        """Return what happened to a task after a position of the journal."""
+        """Return the events of a task after a position of the journal."""
 
         async def operation(tx: Transaction) -> Sequence[Event]:
             await known_task(tx, task_id)
@@ -125,7 +126,7 @@ class Tasks:
         return await self._store.read(operation)
 
     async def changes(self, task_id: MessageId, after: int, timeout: float) -> Sequence[Event]:
-        """Wait until something has happened to a task after that position; nothing, when the time has run out."""
+        """Wait for events of a task after a position. Return an empty sequence on timeout."""
 
         async def look() -> Sequence[Event] | None:
             return await self.history(task_id, after) or None
@@ -138,7 +139,7 @@ class Tasks:
 
 
 async def known_task(tx: Transaction, task_id: MessageId) -> Task:
-    """Return a task; TaskUnknown where there never was one, MessagePruned where there is none any more."""
+    """Return a task. Raise MessagePruned if it was pruned, TaskUnknown if it never existed."""
     task = await tx.tasks.get(task_id)
     if task is None:
         await check_not_pruned(tx, task_id)
@@ -147,7 +148,7 @@ async def known_task(tx: Transaction, task_id: MessageId) -> Task:
 
 
 async def _collect(act: Act, view: TaskView) -> None:
-    """Settle the updates of a task that its delegator has been given another way."""
+    """Settle the updates of a task that its delegator has received with the result."""
     await act.tx.waits.remove(act.actor.agent, view.task.id)
     for message in await act.tx.messages.thread(view.message.thread):
         if message.kind is Kind.UPDATE and message.task is not None and message.task.id == view.task.id:

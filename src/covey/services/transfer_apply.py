@@ -1,4 +1,4 @@
-"""One record of an export, set down in another space."""
+"""Applying an export: writes one record into another space."""
 
 from covey.core.binding import Binding
 from covey.core.delivery import Delivery
@@ -22,14 +22,14 @@ from covey.services.run_moves import lose_run
 from covey.services.task_release import release_task
 
 LEFT_BEHIND = "its process stayed where it was exported"
-"""Why a session that was live there has ended here."""
+"""The end reason of a session that was live in the exported space."""
 
 Offsets = dict[str, int]
-"""For agents that had mail here before: what is added to the numbers of the mail that comes."""
+"""For agents that had mail here before: the offset that is added to the numbers of imported mail."""
 
 
 async def apply(act: Act, record: Record, offsets: Offsets) -> None:
-    """Set one record down. Contents of files have been put already: they are in no transaction."""
+    """Write one record. The contents of files have been stored already, because blobs are not part of transactions."""
     match record:
         case NumberedAgent():
             await _agent(act.tx, record, offsets)
@@ -70,7 +70,7 @@ async def apply(act: Act, record: Record, offsets: Offsets) -> None:
 
 
 async def refuse_known(tx: Transaction, record: Record) -> None:
-    """Raise ImportConflict where a record with this id is here already."""
+    """Raise ImportConflict if a record with this id exists already."""
     match record:
         case FiledMessage(message, _):
             await _refuse_known_message(tx, message.id)
@@ -91,7 +91,7 @@ async def _refuse_known_message(tx: Transaction, message_id: MessageId) -> None:
 
 
 async def _agent(tx: Transaction, record: NumberedAgent, offsets: Offsets) -> None:
-    """Make an agent known, or leave it as it is here. As many numbers as its mail has are given at once."""
+    """Register an agent, or leave an existing one unchanged. Reserve the numbers of its imported mail at once."""
     agent, numbered = record
     if await tx.agents.get(agent.name) is None:
         await tx.agents.put(agent)
@@ -102,7 +102,7 @@ async def _agent(tx: Transaction, record: NumberedAgent, offsets: Offsets) -> No
 
 
 async def _session(act: Act, session: Session) -> None:
-    """Add a session. One that was live ends: what kept it alive is not here."""
+    """Add a session. A live session is ended, because its process is not here."""
     await refuse_known(act.tx, session)
     await act.tx.sessions.put(session)
     if not session.has_ended:
@@ -110,7 +110,7 @@ async def _session(act: Act, session: Session) -> None:
 
 
 async def _offer(act: Act, offer: Offer) -> None:
-    """Add an offer. One that was live ends with its session."""
+    """Add an offer. A live offer ends with its session."""
     await refuse_known(act.tx, offer)
     if offer.ended_at is not None:
         await act.tx.offers.put(offer)
@@ -123,14 +123,14 @@ async def _offer(act: Act, offer: Offer) -> None:
 
 
 async def _task(act: Act, task: Task) -> None:
-    """Add a task. What a session had that was live waits for the next one."""
+    """Add a task. A task of a live session is released for the next one."""
     await act.tx.tasks.put(task)
     if task.claimed_by is not None:
         await release_task(act._replace(actor=THE_SPACE), task, task.claimed_by)
 
 
 async def _post(act: Act, post: Post) -> None:
-    """Add a post. What is to be carried stands behind what its conversation has here."""
+    """Add a post. A pending post queues behind the posts of its conversation here."""
     if post.state is PostState.PENDING:
         head = await act.tx.posts.head(post.channel, post.conversation)
         post = post._replace(next_at=post.next_at or act.now if head is None else None)
@@ -138,8 +138,8 @@ async def _post(act: Act, post: Post) -> None:
 
 
 async def _run(act: Act, run: Run) -> None:
-    """Add a run. One that had not ended is lost: its program and whoever watched over it stayed where they were. Its
-    parent is told by whoever tends the space next."""
+    """Add a run. A run that had not ended is lost, because its program and its supervisor are not here. Upkeep notifies
+    its parent later."""
     await act.tx.runs.put(run)
     session = await act.tx.sessions.get(run.session)
     if not run.has_ended and session is not None:

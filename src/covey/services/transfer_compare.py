@@ -1,4 +1,4 @@
-"""What was taken to another store, looked for there: every message, every content of a file, and the counts."""
+"""Comparison after a transfer: every message, every file content and the counts are looked up in the target store."""
 
 from collections.abc import Sequence
 from typing import Final, NamedTuple
@@ -15,18 +15,18 @@ from covey.services.transfer_export import MESSAGES_PAGE, Export
 from covey.services.transfer_import import Tell
 
 UNCOUNTED: Final = frozenset({RecordKind.BLOB, RecordKind.PRUNED, RecordKind.SETTING})
-"""What is looked at otherwise, stands in an export by the page, or has entries that do not travel."""
+"""Kinds that are checked otherwise, are exported by the page, or have entries that are not exported."""
 
 
 class Compared(NamedTuple):
-    """What was found to be the same."""
+    """The counts of verified records."""
 
     messages: int
     files: int
 
 
 class Copy(NamedTuple):
-    """Where an export was taken to."""
+    """The target of an export."""
 
     name: str
     store: Store
@@ -35,8 +35,8 @@ class Copy(NamedTuple):
 
 
 async def compare(export: Export, copy: Copy, summary: Summary, tell: Tell) -> Compared:
-    """Look for every message of an export and for the content of every file. StoreCorrupt where one is missing, or is
-    not what it was. What was pruned there since is no loss."""
+    """Verify every message of an export and the content of every file. Raise StoreCorrupt if one is missing or differs.
+    A message that was pruned in the target since is no loss."""
     total = summary.counts.get(RecordKind.MESSAGE, 0)
     files: set[str] = set()
     after = found = 0
@@ -54,7 +54,7 @@ async def compare(export: Export, copy: Copy, summary: Summary, tell: Tell) -> C
 
 
 async def check_counts(copy: Copy, summary: Summary) -> None:
-    """Raise StoreCorrupt where there are fewer records of a kind than were taken in."""
+    """Raise StoreCorrupt if there are fewer records of a kind than were imported."""
     async with copy.views.view() as view:
         totals = await view.totals()
     for kind in RecordKind:
@@ -64,7 +64,7 @@ async def check_counts(copy: Copy, summary: Summary) -> None:
 
 
 async def _there(copy: Copy, expected: Sequence[FiledMessage]) -> Sequence[FiledMessage]:
-    """Return those that are there, as they were."""
+    """Return the messages that are there unchanged."""
 
     async def operation(tx: Transaction) -> Sequence[FiledMessage]:
         found: list[FiledMessage] = []

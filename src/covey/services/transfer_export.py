@@ -1,4 +1,4 @@
-"""Exports: a space as it is at one moment, as lines that any space can take in."""
+"""Exports: a snapshot of a space, as lines that any space can import."""
 
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
@@ -20,7 +20,7 @@ R = TypeVar("R")
 
 PAGE: Final = 500
 MESSAGES_PAGE: Final = 50
-"""How many messages are held at a time: each may be a megabyte."""
+"""The number of messages per read: each may be a megabyte."""
 
 
 class Exports:
@@ -31,15 +31,15 @@ class Exports:
 
     @asynccontextmanager
     async def open(self, *, with_tokens: bool = False, with_private: bool = False) -> AsyncGenerator["Export"]:
-        """Look at the space: what happens from now on is not in the export, and nobody is kept from anything. Private
-        settings go along only where the lines stay in this process."""
+        """Open a snapshot of the space: later changes are not in the export, and other programs are not blocked.
+        Private settings are included only if the lines stay in this process."""
         async with self._views.view() as view:
             header = Header(await view.position(), self._clock.now(), __version__)
             yield Export(view, self._blobs, header, with_tokens, with_private)
 
 
 class Export:
-    """One moment of a space. Tokens go along only when asked for, and then as the hashes that are stored."""
+    """A snapshot of a space. Tokens are included only on request, as their stored hashes."""
 
     def __init__(self, view: View, blobs: Blobs, header: Header, with_tokens: bool, with_private: bool) -> None:
         self.view = view
@@ -49,14 +49,14 @@ class Export:
         self._with_private = with_private
         self._writer = LineWriter()
         self.missing: list[str] = []
-        """The digests of files whose content is not there any more; it is not in the export either."""
+        """The digests of files whose content is missing, here and in the export."""
 
     async def total(self) -> int:
-        """Return about how many records there are."""
+        """Return the approximate number of records."""
         return sum((await self.view.totals()).values())
 
     async def lines(self) -> AsyncIterator[bytes]:
-        """Go through the lines of the export, from its first to its last."""
+        """Iterate over the lines of the export."""
         self._writer = LineWriter()
         yield self._writer.header(self.header)
         async for record in self._records():
@@ -65,7 +65,7 @@ class Export:
 
     @property
     def summary(self) -> Summary:
-        """What the lines came to."""
+        """The counts and the digest of the lines written so far."""
         totals = self._writer.totals
         return Summary(self.header, totals.counts, totals.digest)
 
@@ -117,7 +117,7 @@ class Export:
             yield run
 
     async def _messages(self) -> AsyncIterator[Blob | FiledMessage]:
-        """Go through the messages, each after the contents of its files, each content once."""
+        """Iterate over the messages, each after the contents of its files, each content once."""
         self.missing = []
         seen: set[str] = set()
         async for filed in _all(self.view.messages, MESSAGES_PAGE):

@@ -1,8 +1,8 @@
-"""Imports: the lines of an export, taken in by bounded commits, whole or to be gone on with.
+"""Imports: the lines of an export, imported in bounded commits, completely or resumable.
 
-The lines are read twice. First all of them are checked, against each other and against what is here; nothing is changed
-before the last one is known to be good. Then they are applied in their order. Each commit also keeps how far it has
-come, so that a rerun goes on from there, whatever happened to the process.
+The lines are read twice. First all of them are checked, against each other and against the existing records; nothing is
+changed before the last line has passed. Then they are applied in order. Each commit also stores the progress, so that a
+rerun resumes there, whatever happened to the process.
 """
 
 from collections.abc import AsyncIterator, Callable, Sequence
@@ -31,19 +31,19 @@ from covey.services.transfer_progress import ImportProgress, read_progress, writ
 
 BATCH: Final = 500
 BATCH_BYTES: Final = 1024 * 1024
-"""A commit takes in at most so many records, and ends with the one that makes it larger than this."""
+"""A commit takes at most `BATCH` records, and ends with the one that brings it to this size."""
 
 Lines = Callable[[], AsyncIterator[bytes]]
-"""Goes through the lines of an export, the same ones every time."""
+"""Iterates over the lines of an export, the same ones every time."""
 
 Tell = Callable[[str, int, int | None], None]
-"""Told what is being done, how many records that was done to, and to how many it will be, where that is known."""
+"""Progress callback: the current step, the records done, and the total if it is known."""
 
 
 class Imported(NamedTuple):
     summary: Summary
     is_new: bool
-    """False where all of it was here already, and nothing was changed."""
+    """False if the export was imported before, and nothing was changed."""
 
 
 class Imports:
@@ -56,10 +56,10 @@ class Imports:
     async def take_in(
         self, lines: Lines, actor: Identity, tell: Tell, unless_begun: CoveyError | None = None
     ) -> Imported:
-        """Take in an export. The same one again changes nothing; one that was begun is gone on with.
+        """Import an export. Importing it again changes nothing; an interrupted import is resumed.
 
-        ExportDamaged and ExportNewer where it can't be read, ImportConflict where something of it is here already and
-        came in another way, and `unless_begun`, if given, where nothing of it is; nothing is changed then.
+        Raise ExportDamaged or ExportNewer if it can't be read, ImportConflict if one of its records exists and did not
+        come with this import, and `unless_begun`, if given, if this import has not begun. Nothing is changed then.
         """
         checked = await self._check(lines, tell)
         digest = checked.summary.digest
@@ -117,7 +117,7 @@ class Imports:
             tell("importing", before, summary.records)
 
     async def _take(self, digest: str, before: int, batch: Sequence[Record], actor: Identity) -> None:
-        """Take in one batch, `before` records into the export, unless that was done."""
+        """Apply one batch that starts at record `before` of the export, unless that was done."""
 
         async def operation(tx: Transaction) -> None:
             progress = await read_progress(tx, digest) or ImportProgress()
@@ -139,7 +139,7 @@ class Imports:
         await self._store.commit(operation, is_long=True)
 
     async def _hand_on(self, sessions: Sequence[Session]) -> None:
-        """Park what was in the inboxes of sessions that were live, as if they had ended."""
+        """Park the mail in the inboxes of sessions that were live, as if they had ended."""
         for session in sessions:
 
             async def operation(tx: Transaction, session: Session = session) -> int:
@@ -153,7 +153,7 @@ class Imports:
                 pass
 
     async def _record_tasks(self, deliveries: Sequence[DeliveryId]) -> None:
-        """Make the records of what an older export has only the messages of."""
+        """Create the records of tasks of which an older export has only the messages."""
         for start in range(0, len(deliveries), BATCH):
 
             async def operation(
@@ -167,7 +167,7 @@ class Imports:
             await self._store.commit(operation, is_long=True)
 
     async def _adopt(self, agents: Sequence[AgentName]) -> None:
-        """Give what is parked to agents that are here at this moment."""
+        """Give parked mail to agents that have a live session now."""
         for name in agents:
 
             async def operation(tx: Transaction, name: AgentName = name) -> None:
@@ -197,20 +197,20 @@ class Imports:
 
 
 class _Checked(NamedTuple):
-    """What a first look at an export came to."""
+    """The result of checking an export."""
 
     summary: Summary
     conflict: ImportConflict | None
-    """Something that is here already; no conflict where this import has put it there."""
+    """A record that exists already; not a conflict if this import has written it."""
     agents: Sequence[AgentName]
     left_behind: Sequence[Session]
     """The sessions that were live."""
     unrecorded: Sequence[DeliveryId]
-    """The tasks that wait, where the export has no records of them."""
+    """The waiting tasks, if the export has no records of them."""
 
 
 async def _batches(lines: Lines, reader: ExportReader) -> AsyncIterator[Sequence[Record]]:
-    """Go through the records in batches of bounded size; the same ones every time."""
+    """Iterate over the records in batches of bounded size, the same ones every time."""
     batch: list[Record] = []
     size = 0
     async for line in lines():

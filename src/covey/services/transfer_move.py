@@ -1,8 +1,8 @@
-"""Moves: a space taken from one store to another, as it is at one moment, and compared there.
+"""Moves: a snapshot of a space is copied to another store, and compared there.
 
-It is an export and an import in one process: no line of it is written to a file. The move sees the old store as it was
-at one moment for as long as it lasts, so its lines are the same however often they are read. Where nothing happens
-there in between, a move that was killed is gone on with by the next.
+It is an export and an import in one process: no line is written to a file. The move reads one snapshot of the old
+store, so that its lines are the same however often they are read. If nothing changes there in between, a killed move is
+resumed by the next.
 """
 
 from collections.abc import Sequence
@@ -34,19 +34,19 @@ class Side(NamedTuple):
 class Moved(NamedTuple):
     summary: Summary
     is_new: bool
-    """False where all of it was there already, and nothing was changed."""
+    """False if everything was there already, and nothing was changed."""
     compared: Compared
     missing: Sequence[str]
-    """The digests of files whose content was not there any more."""
+    """The digests of files whose content was missing."""
     events_since: int
-    """How much has happened in the old store since the moment that was moved."""
+    """The number of events in the old store since the snapshot."""
 
 
 async def move(source: Side, target: Side, actor: Identity, tell: Tell) -> Moved:
-    """Move everything, tokens and private settings too: it is the same space, elsewhere. The old store stays.
+    """Move everything, tokens and private settings too: it is the same space in another place. The old store stays.
 
-    Invalid where nothing ever happened there, SpaceInUse where a session is live there; WouldOverwrite where the new
-    store holds anything that did not come with this move. Nothing is changed then.
+    Raise Invalid if the old store is empty, SpaceInUse if it has a live session, WouldOverwrite if the new store holds
+    anything that did not come with this move. Nothing is changed then.
     """
     exports = source.services.exports(source.views)
     await _check_nobody_is_live(source)
@@ -55,7 +55,7 @@ async def move(source: Side, target: Side, actor: Identity, tell: Tell) -> Moved
             raise Invalid("store", source.name, "nothing has happened there: there is nothing to move")
         occupied = await _occupied(target)
         imported = await target.services.imports.take_in(export.lines, actor, tell, occupied)
-        # What follows the ledger does so after a commit, and may have been killed with an earlier move.
+        # Followers of the ledger, such as a mirror, run after a commit, and may have been killed with an earlier move.
         await target.ports.store.commit(_nothing)
         copy = Copy(target.name, target.ports.store, target.ports.blobs, target.views)
         if imported.is_new:
@@ -67,7 +67,7 @@ async def move(source: Side, target: Side, actor: Identity, tell: Tell) -> Moved
 
 
 async def _check_nobody_is_live(source: Side) -> None:
-    """Raise SpaceInUse where somebody would be left behind with what it does from now on."""
+    """Raise SpaceInUse if a live session would go on working in the old store."""
     ports = source.ports
 
     async def operation(tx: Transaction) -> None:
@@ -84,8 +84,9 @@ async def _nothing(tx: Transaction) -> None:
 
 
 async def _occupied(target: Side) -> WouldOverwrite | None:
-    """Return why the new store is no place to move to, unless it is this move that has begun there."""
-    position = await target.services.history.last()  # makes the store, where there is none
+    """Return why the new store can't be moved to; None if it is empty. `take_in` ignores the error if this same move
+    has begun there."""
+    position = await target.services.history.last()  # creates the store if there is none
     if not position:
         return None
     async with target.views.view() as view:

@@ -1,4 +1,4 @@
-"""How far an import has come, kept in the space that it goes into, in the commits that it is made of."""
+"""Import progress: stored in the target space, in the commits of the import itself."""
 
 import json
 from collections.abc import Mapping
@@ -11,23 +11,23 @@ _PREFIX: Final = "import-"
 
 class ImportProgress(NamedTuple):
     lines: int = 0
-    """How many records are here."""
+    """The number of imported records."""
     is_done: bool = False
     offsets: Mapping[str, int] = {}
-    """For agents that had mail here before: what is added to the numbers of the mail that comes."""
+    """For agents that had mail here before: the offset that is added to the numbers of imported mail."""
 
 
 def is_progress(setting: str) -> bool:
-    """Tell whether a setting is of this kind: it concerns the space that it is in, and does not travel."""
+    """Tell whether a setting stores import progress, which concerns this space alone and is not exported."""
     return setting.startswith(_PREFIX)
 
 
 async def read_progress(tx: Transaction, digest: str) -> ImportProgress | None:
-    """Return how far the import of an export has come; None where it was never begun."""
+    """Return the progress of an export's import; None if it was never begun."""
     text = await tx.settings.get(_PREFIX + digest)
     return ImportProgress(*json.loads(text)) if text is not None else None
 
 
 async def write_progress(tx: Transaction, digest: str, progress: ImportProgress) -> None:
-    """Keep how far it has come."""
+    """Store the progress of an import."""
     await tx.settings.put(_PREFIX + digest, json.dumps(progress))

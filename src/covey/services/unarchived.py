@@ -1,5 +1,5 @@
-"""What an agent has not put away: what waits for it, and every request that it owes, answered or not; by number
-too."""
+"""Unarchived mail of an agent: its waiting mail, and every request whose ticket is not closed; also looked up by
+number."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -16,8 +16,8 @@ from covey.services.policies import CLOSED_ROSTER, is_on
 
 
 async def unarchived(tx: Transaction, agent: AgentName, now: datetime) -> Sequence[Item]:
-    """Return each message once, by seq. A name that no agent has: OrphanInbox where mail waits for it; otherwise
-    RecipientUnknown on a closed roster, and nothing on an open one."""
+    """Return each unarchived message once, by seq. For an unknown agent, raise OrphanInbox if mail waits for that name;
+    otherwise raise RecipientUnknown on a closed roster, and return nothing on an open one."""
     found = await _copies(tx, agent, now)
     if await tx.agents.get(agent) is None:
         await _check_unknown(tx, agent, len(found))
@@ -26,7 +26,7 @@ async def unarchived(tx: Transaction, agent: AgentName, now: datetime) -> Sequen
 
 
 async def numbered(tx: Transaction, agent: AgentName, number: int, now: datetime) -> Delivery | None:
-    """Return the delivery with a number for an agent: one that it has not put away, else one that was handled."""
+    """Return the delivery with a number for an agent: an unarchived one, otherwise one that was handled."""
     waiting = (copy for copy in (await _copies(tx, agent, now)).values() if copy.number == number)
     handled = await tx.deliveries.handled(agent, number) if number > 0 else ()
     return next(waiting, None) or next(iter(handled), None)

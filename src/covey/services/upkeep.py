@@ -1,4 +1,4 @@
-"""Upkeep: writing down what time has done. Anyone who is active in a space does it; the cost follows what is due."""
+"""Upkeep: recording the effects of time. Every active program in a space does it; the cost grows with what is due."""
 
 from collections.abc import Awaitable, Callable
 from typing import Final, NamedTuple
@@ -19,18 +19,18 @@ from covey.services.task_moves import expire_task, mend_tasks
 from covey.services.updates import Desk
 
 BATCH: Final = 500
-"""How many lapsed deliveries one transaction writes down, so that others get their turn."""
+"""The number of lapsed deliveries per transaction, so that other writers get their turn."""
 
 
 class Tended(NamedTuple):
-    """What an upkeep found to do."""
+    """The counts of an upkeep."""
 
     lapsed: int
     sessions_ended: int
     tasks: int
-    """How many were past their deadlines, or abandoned and untold."""
+    """Tasks that were past their deadlines, or abandoned and not reported."""
     runs: int = 0
-    """How many were lost and untold, or had left something."""
+    """Runs that were lost and not reported, or had left a folder."""
 
 
 class Upkeep:
@@ -47,11 +47,11 @@ class Upkeep:
         self._ids = ids
         self._liveness = liveness
         self._sweep = sweep
-        """Clears up after children whose processes were killed; None where this program can't."""
+        """Clears up after children whose processes were killed; None if this program can't."""
 
     async def tend(self) -> Tended:
-        """End dead sessions, return lapsed offers, expire what is out of date, tell of abandoned tasks and of children
-        that are lost. Writes only where there is something to do."""
+        """End dead sessions, return lapsed offers, expire outdated mail, and send notices of abandoned tasks and lost
+        children. Nothing is written if there is nothing to do."""
         ended = await self._end_dead_sessions()
         lapsed = 0
         while (batch := await self._lapse_batch()) > 0:
@@ -67,7 +67,7 @@ class Upkeep:
         return Tended(lapsed, ended, tasks, runs)
 
     async def mend_inbox(self, act: Act, inbox: InboxId) -> None:
-        """Do the same for one inbox, within a transaction that is about to use it."""
+        """Return lapsed offers and expire mail in one inbox, within a transaction that is about to use it."""
         after = 0
         while waiting := await act.tx.inboxes.waiting(inbox, WAITING, after):
             for delivery in waiting:
@@ -117,7 +117,7 @@ class Upkeep:
             return bool(await tx.runs.untold(1))
 
         async def operation(tx: Transaction) -> int:
-            from covey.services.run_ending import mend_runs  # here because most spaces never need it
+            from covey.services.run_ending import mend_runs  # imported late because most spaces never need it
 
             return await mend_runs(Act(tx, THE_SPACE, self._clock.now()), BATCH, Desk(self._ids, self._liveness))
 
@@ -126,7 +126,7 @@ class Upkeep:
     async def _mend(self, act: Act, delivery: Delivery) -> None:
         if state_at(delivery, act.now) is delivery.state:
             return
-        # Mending one may end a session, and with it move others that were found together with it.
+        # Repairing one delivery may end a session, and so move others that were read together with it.
         delivery = await act.tx.deliveries.get(delivery.id) or delivery
         state = state_at(delivery, act.now)
         if state is delivery.state:

@@ -1,5 +1,7 @@
-"""Waiting: look, sleep until something rings or a while has passed, look again. A lost ring costs time, nothing
-else."""
+"""Waiting: poll, sleep until a wake-up or a timeout, poll again.
+
+A lost wake-up costs time, and nothing else.
+"""
 
 from collections.abc import Awaitable, Callable, Collection, Sequence
 from contextlib import AbstractAsyncContextManager
@@ -13,7 +15,7 @@ from covey.ports.wakeups import Bell, Wakeups
 T = TypeVar("T")
 
 SOON_S: Final = 0.003
-"""Within this time models that need no time would have answered. Who has to look anyway looks so much later."""
+"""Seconds. Fast responders have answered within this time, so that a poll that is needed anyway is delayed by it."""
 
 
 class Waiting:
@@ -27,7 +29,7 @@ class Waiting:
         self._wakeups = wakeups
         self._clock = clock
         self._tend = tend
-        """Writes down what time has done; None for those who only look, and change nothing."""
+        """Runs the upkeep; None for callers that only read, and change nothing."""
         self._recheck = recheck
 
     async def until(
@@ -37,11 +39,11 @@ class Waiting:
         timeout: float,
         pace: Sequence[float] = (1.0,),
     ) -> T | None:
-        """Return what `look` finds, or None when `timeout` seconds have passed. `pace` says how long it sleeps without
-        a ring before it looks anyway: in multiples of the usual time, one after the other, the last again and again.
+        """Return the first result of `look`, or None after `timeout` seconds. `pace` gives the sleeps without a wake-up
+        between two polls: multiples of the usual interval, in order; the last one repeats.
 
-        It looks once before it listens, because listening costs more than looking; and again as soon as it listens,
-        because what happens between the two rings for nobody.
+        It polls once before it listens, because listening costs more than a poll; and again as soon as it listens,
+        because a change in between wakes no listener.
         """
         found = await look()
         if found is not None or timeout <= 0:
@@ -53,9 +55,9 @@ class Waiting:
     async def expected(
         self, topics: Collection[Topic], look: Callable[[], Awaitable[T | None]], timeout: float
     ) -> tuple[T | None, bool]:
-        """Do the same for who has nothing yet and hardly ever will: a ring gets the chance to come before the first
-        look. So one that goes back and forth with others looks once for each message, and not twice. Tell, too,
-        whether it had to wait."""
+        """Like `until`, but wait briefly for a wake-up before the first poll, for a caller that expects to find nothing
+        yet. So a session in a conversation polls once per message, and not twice. Also tell whether the call had to
+        wait."""
         async with self.listen(topics) as bell:
             is_rung = await bell.wait(min(timeout, SOON_S))
             found = await look()
@@ -64,13 +66,13 @@ class Waiting:
             return await self.after(bell, look, timeout), True
 
     def listen(self, topics: Collection[Topic]) -> AbstractAsyncContextManager[Bell]:
-        """Return a bell for who listens before it does what others will answer to."""
+        """Return a bell for a caller that must listen before it acts, so that it misses no response."""
         return self._wakeups.listen(topics)
 
     async def after(
         self, bell: Bell, look: Callable[[], Awaitable[T | None]], timeout: float, pace: Sequence[float] = (1.0,)
     ) -> T | None:
-        """Do as `until` does, where there is nothing to be found before the bell rings."""
+        """Like `until`, but begin with waiting for the bell: the caller has polled before."""
         ends_at = self._clock.monotonic() + timeout
         pauses = [step * self._recheck for step in pace]
         found: T | None = None

@@ -1,9 +1,9 @@
-"""Waits: who does nothing until another has answered or finished, and the wait that would close a circle.
+"""Waits: recorded blocking of an agent on another's answer or task, and the detection of cycles.
 
-Only a wait that blocks can close a circle: an ask, for as long as its asker does nothing else; a task, where its
-delegator said that it waits. Every ask is written down, because its answer is kept from the readers of the inbox. An
-agent with a live session that does not wait can still answer, so no circle goes through it; but the result of a child
-is for its own session to give.
+Only a wait that blocks can close a cycle: an ask, for as long as its asker does nothing else; a task, if its delegator
+said that it waits. Every ask is recorded, because its answer is hidden from the readers of the inbox. An agent with a
+live session that does not wait can still answer, so that no cycle goes through it; but only the child's own session can
+give a child's result.
 """
 
 from collections.abc import Sequence
@@ -34,11 +34,11 @@ MOST_TASKS = 10_000
 async def begin_wait(
     act: Act, message: Message, tickets: Sequence[Ticket], policy: SendPolicy, liveness: Liveness
 ) -> None:
-    """Write down that the sender of a question or a task waits for what comes of it. One that would close a circle is
-    WaitCircle: it is in the commit that accepts the message, so that of two only one can pass."""
+    """Record that the sender of a question or a task waits for the outcome. Raise WaitCircle if that would close a
+    cycle. This is part of the commit that accepts the message, so that of two such waits only one can pass."""
     graph = Graph(act.tx, liveness, act.now, message.thread)
     sender, blocked = message.sender, policy.waits or 0.0
-    # A person answers, whatever a command of theirs waits for.
+    # A person can answer, even while a command of theirs waits.
     blocks = blocked > 0 and not sender.is_operator
     if message.kind is Kind.TASK and blocks:
         task = await act.tx.tasks.get(message.id)
@@ -53,7 +53,8 @@ async def begin_wait(
 
 
 class Graph:
-    """The waits at one moment, as they matter to a message of one thread: what is asked back there is no circle."""
+    """The wait graph at one time, as seen by a message of one thread: a question back within that thread closes no
+    cycle."""
 
     def __init__(self, tx: Transaction, liveness: Liveness, now: datetime, thread: MessageId | None) -> None:
         self._tx = tx
@@ -66,7 +67,7 @@ class Graph:
         return Wait(asker.agent, what, asker.session, self._now, end_of_wait(self._now, seconds))
 
     async def begin(self, wait: Wait, first: Sequence[Edge]) -> None:
-        """Let somebody wait, unless that would close a circle."""
+        """Record a wait. Raise WaitCircle if it would close a cycle."""
         mine = await self._tx.waits.of(wait.asker)
         if wait.blocks:
             await self._check(wait, first, mine)
@@ -86,8 +87,8 @@ class Graph:
             await self._check_own(wait, mine)
 
     async def _circle(self, asker: AgentName, first: Sequence[Edge], due: TicketId | None) -> Sequence[Edge]:
-        """Return the circle that a wait would close. With `due` other sessions of the asker can do whatever else others
-        wait for."""
+        """Return the cycle that a wait would close. With `due`, other sessions of the asker can do everything else that
+        is awaited from it."""
         walk = Walk(asker, first)
         while (agent := walk.next()) is not None:
             edges = await self._of_agent(agent, walk.came_by(agent))
@@ -95,12 +96,12 @@ class Graph:
         return walk.circle
 
     async def _due(self, session: SessionId) -> TicketId | None:
-        """Return what only this session can give: its result, where it is a child."""
+        """Return the ticket that only this session can answer: its result, if it is a child."""
         run = await self._tx.runs.of_session(session)
         return None if run is None or run.has_ended else run.ticket
 
     async def _child(self, edge: Edge) -> SessionId | None:
-        """Return the child whose result somebody waits for; None where it is something else."""
+        """Return the child whose result an edge waits for; None if it waits for something else."""
         request = None if edge.is_task else await self._tx.messages.get(ticket_message(TicketId(edge.what)))
         if request is None or [address.kind for address in request.to] != [AddressKind.SESSION]:
             return None
@@ -108,8 +109,8 @@ class Graph:
         return session if await self._due(session) == edge.what else None
 
     async def _check_own(self, about_to: Wait, mine: Sequence[Wait]) -> None:
-        """Raise WaitCircle where a session is about to wait for its own agent, all whose other sessions wait for it
-        too: a parent and a child of the same agent, for one."""
+        """Raise WaitCircle if a session is about to wait for its own agent while all other sessions of that agent wait
+        for it too: for example a parent and a child of the same agent."""
         agent, session = about_to.asker, about_to.session
         theirs = [wait for wait in mine if wait.session != session and await self.holds(wait)]
         edges = {wait.session: edge for wait in theirs for edge in await self.of_wait(wait) if edge.awaited == agent}
@@ -119,8 +120,8 @@ class Graph:
             raise WaitCircle([agent], [str(edge) for edge in edges.values()])
 
     async def _of_agent(self, agent: AgentName, came_by: Edge) -> Sequence[Edge]:
-        """Return for whom an agent waits; nobody, where one of its sessions can still answer. The result of a child is
-        for that one alone."""
+        """Return the edges to the agents that an agent waits for. There are none if one of its sessions can still
+        answer, unless the edge waits for a child's result, which only that child can give."""
         waits = [wait for wait in await self._tx.waits.of(agent) if await self.holds(wait)]
         if waits and await self._is_free(agent, waits):
             child = await self._child(came_by)
@@ -128,10 +129,10 @@ class Graph:
         return [edge for wait in waits for edge in await self.of_wait(wait)]
 
     async def of_wait(self, wait: Wait) -> Sequence[Edge]:
-        """Return for whom somebody waits: who owes the answer, or who does the task and its parts."""
+        """Return the edges of a wait: to the debtor of the answer, or to the agents of the task and its parts."""
         if "@" in wait.what:
             ticket = await self._tx.tickets.get(TicketId(wait.what))
-            # Where the debtor has asked back, it is the asker's turn.
+            # After a question back it is the asker's turn.
             if ticket is None or ticket.state is not TicketState.OPEN or ticket.awaits or ticket.thread == self._thread:
                 return ()
             return (_edge(ticket, wait),)
@@ -141,7 +142,8 @@ class Graph:
         return await self.of_task(wait.asker, task, wait)
 
     async def of_task(self, waiter: AgentName, task: Task, wait: Wait | None) -> Sequence[Edge]:
-        """Return who does a task, and who does what was handed on from it and is not finished."""
+        """Return the edges to the agent of a task, and to the agents of unfinished tasks that were delegated from
+        it."""
         edges = [Edge(waiter, task.agent, task.id, task.created_at, wait and wait.until)]
         ahead = [task]
         while ahead:
@@ -153,11 +155,11 @@ class Graph:
         return edges
 
     async def holds(self, wait: Wait) -> bool:
-        """Tell whether somebody still waits and does nothing else."""
+        """Tell whether the waiter still waits and does nothing else."""
         return wait.blocks and await self.is_there(wait)
 
     async def is_there(self, wait: Wait) -> bool:
-        """Tell whether somebody still waits: the time has not run out, and the session is there."""
+        """Tell whether the waiter still waits: the timeout has not passed, and its session is live."""
         if wait.until <= self._now:
             return False
         session = await self._tx.sessions.get(wait.session) if wait.session is not None else None
@@ -189,8 +191,8 @@ class Waits:
         blocks: bool = True,
         takes_questions: bool = False,
     ) -> None:
-        """Write down that somebody waits on for the answer to an earlier question; WaitCircle where that would close a
-        circle. One that does not block closes none."""
+        """Record that the actor goes on waiting for the answer to an earlier question. Raise WaitCircle if that would
+        close a cycle; a wait that does not block closes none."""
 
         async def operation(tx: Transaction) -> None:
             ticket = await tx.tickets.get(ticket_id)
@@ -203,13 +205,13 @@ class Waits:
         await self._store.commit(operation)
 
     async def end(self, what: Awaited, actor: Identity) -> None:
-        """Write down that somebody does not wait any more: an answer that has come meanwhile is for the inbox. Light: a
-        power cut ends waits as well."""
+        """Record that the actor no longer waits: an answer that has arrived meanwhile is left to the inbox. Light,
+        because a power cut ends waits as well."""
 
         await self._store.commit(lambda tx: _end(tx, what, actor), is_light=True)
 
     async def end_all(self, question: MessageId, actor: Identity) -> None:
-        """Write down that nobody waits for the answers to a question any more. Light, as `end` is."""
+        """Record that the actor no longer waits for any answer to a question. Light, as `end` is."""
 
         async def operation(tx: Transaction) -> None:
             for wait in await tx.waits.of(actor.agent):
@@ -231,8 +233,8 @@ class Waits:
             await self._complete(self.end_all(question, actor))
 
     async def graph(self) -> Sequence[Edge]:
-        """Return who needs whom: who waits, and besides who is owed an answer or a task without waiting for it. The
-        oldest first."""
+        """Return the dependencies between agents, oldest first: the blocking waits, and besides them the open tickets
+        and unfinished tasks that are not waited for."""
 
         async def operation(tx: Transaction) -> Sequence[Edge]:
             now = self._clock.now()

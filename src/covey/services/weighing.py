@@ -1,7 +1,7 @@
-"""Weighing: whether a message that another led to still fits the budget of its causal tree, and says anything new.
+"""Storm check: a message that another one led to must fit the budget of its causal tree, and say something new.
 
-What is due passes, so that nobody is left hanging: the answer to an open question. So does what people say, and what is
-said to them. Moves of tasks and notices of the space do not come by here.
+An answer to an open question passes, so that its asker is not left waiting. So do messages from people and to people.
+Moves of tasks and notices of the space are not checked here.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""Work: what a coordinator gives a worker to do, and where their dialogue stands."""
+"""Work: requests of a coordinator to a worker, and the state of their dialogue."""
 
 from covey.core.draft import Draft
 from covey.core.identity import Identity
@@ -17,8 +17,8 @@ class Work:
         self._mail = mail
 
     async def last(self, worker: Session, actor: Identity) -> Message | None:
-        """Return what the two have said last to each other about the actor's work; None where they have not. What
-        others said in the thread is left out."""
+        """Return the last message of the two about the actor's work; None if there is none. Messages of others in the
+        thread are left out."""
         pair = _pair(worker, actor)
 
         async def operation(tx: Transaction) -> Message | None:

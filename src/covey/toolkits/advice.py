@@ -1,4 +1,4 @@
-"""What a model can do about an error, in the words of tools: it sees neither Python nor a command line."""
+"""Advice on errors for a model, in terms of tools: a model sees neither Python nor a command line."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -45,9 +45,10 @@ ADVICE: Final[Mapping[str, str]] = {
     "record-damaged": _PERSON,
     "message-damaged": "Leave it, and tell its sender or the person you work for.",
 }
-"""By the code of the error; the others advise well enough themselves."""
+"""By error code; the advice of other errors is used as it is."""
 
 
 def advice(error: CoveyError) -> str:
-    """Return what to do next. A wrong value's message ends with the rule that it breaks: there is nothing to add."""
+    """Return the next step for a model. The message of Invalid already names the broken rule, so that it gets no
+    advice."""
     return "" if isinstance(error, Invalid) else ADVICE.get(error.code, error.advice)

@@ -1,4 +1,4 @@
-"""Answers that every toolkit gives: data as its JSON, an error as a model reads it; all of it rendered."""
+"""Answers of all toolkits: data as JSON, and errors as text for a model; both are rendered safely."""
 
 from typing import Final
 
@@ -12,23 +12,24 @@ from covey.toolkits.tool import Answer
 from covey.toolkits.wording import clipped, said
 
 LONGEST: Final = 600
-"""So many characters of what was wrong are told: it may hold all that the model has sent."""
+"""The maximal length of an error message: it may contain everything that the model has sent."""
 
 
 def as_json(data: JsonObject, *, is_error: bool = False) -> Answer:
-    """Return data for a model that was promised JSON."""
+    """Return data as the JSON that a tool's description promises."""
     shown = harmless_object(data)
     return Answer(to_json(shown), shown, is_error)
 
 
 def rendered(answer: Answer) -> Answer:
-    """Return an answer as it may reach a model, whatever a tool put into it: every text of its data is harmless, and
-    its text hides nothing and has no tags. Every call ends here. A tool renders only the lines of others itself."""
+    """Return an answer that is safe to show a model, whatever a tool put into it: every text of its data is harmless,
+    and its text hides nothing and has no tags. Every call ends here. A tool itself renders only lines that others
+    wrote."""
     return answer._replace(text=contained(answer.text), data=harmless_object(answer.data))
 
 
 def refused(error: CoveyError, hint: str | None = None) -> Answer:
-    """Return an error as an answer: what was wrong, and what to do. `hint` takes the place of the usual advice."""
+    """Return an error as an answer: the error and the next step. `hint` replaces the usual advice."""
     told = said(error.message, LONGEST)
     stop = "" if told.endswith((".", "?", "!")) else "."
     what_to_do = advice(error) if hint is None else hint

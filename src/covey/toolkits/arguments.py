@@ -1,4 +1,4 @@
-"""What a model sends as arguments, checked against a tool's parameters: a mistake is named, with what is possible."""
+"""Arguments of a model, checked against a tool's parameters: an error names the mistake and the possible values."""
 
 from collections.abc import Mapping, Sequence
 from typing import cast
@@ -13,8 +13,8 @@ from covey.toolkits.values import fitting
 
 
 def checked(tool: Tool, sent: object) -> Arguments:
-    """Return the arguments of a call. Models send them as an object, or as its JSON text. Null stands for absent, and
-    so does an empty text where nothing is required: models fill in what they do not need."""
+    """Return the arguments of a call. Models send them as an object, or as its JSON text. Null means absent, and so
+    does an empty text for an optional parameter, because models fill in parameters that they do not need."""
     known = {parameter.name: parameter for parameter in tool.parameters}
     given: dict[str, Json] = {}
     for name, value in _read(tool, sent).items():
@@ -31,7 +31,7 @@ def checked(tool: Tool, sent: object) -> Arguments:
 
 
 def missing(tool: Tool, parameter: Parameter) -> Invalid:
-    """Return what to say where a parameter is left out that has to be there."""
+    """Return the error for a required parameter that is missing."""
     return Invalid(parameter.name, None, f"{tool.name} needs it: {parameter.description}")
 
 

@@ -1,4 +1,4 @@
-"""Calling a tool: whatever a model sends, it gets an answer that it can act on."""
+"""Tool calls: whatever a model sends, it gets an answer that it can act on."""
 
 from covey.core.errors import CoveyError, NotFound, NumberUnknown, RecipientUnknown
 from covey.toolkits.answers import refused, rendered
@@ -9,7 +9,7 @@ from covey.toolkits.wording import listed
 
 
 async def call(tool: Tool, caller: Caller, sent: object) -> Answer:
-    """Carry a call out. What is wrong with it is an answer, never an exception."""
+    """Execute a call. An error is returned as an answer, and never raised."""
     try:
         if caller.capacity is not None:
             await caller.services.inbox_limits.hold(caller.identity, caller.capacity)
@@ -23,14 +23,14 @@ async def call(tool: Tool, caller: Caller, sent: object) -> Answer:
 
 
 async def _whom_else(caller: Caller) -> str:
-    """Return who can be written to instead."""
+    """Return a hint with the agents that can be written to instead."""
     known = [name for name in await caller.services.directory.names() if name != caller.identity.agent]
     return f"Known are: {listed(known)}." if known else "Nobody else is known here yet."
 
 
 async def _what_else(caller: Caller) -> str:
-    """Return what can be named instead."""
+    """Return a hint with the numbers that can be used instead."""
     try:
         return listed_numbers(await numbers_of(caller))
-    except NotFound:  # the caller itself is not known here, so that nothing waits for it
+    except NotFound:  # the caller itself is not known here, so that it has no mail
         return ""

@@ -1,4 +1,4 @@
-"""The catalogue of toolkits: found by name, and merged. Reading it imports none of them."""
+"""The catalogue of toolkits: lookup by name, and merging. Reading it imports none of them."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from importlib import import_module
@@ -21,12 +21,12 @@ HOMES: Final[Mapping[str, str]] = {
     "coordinator": "covey.toolkits.coordinator",
     "worker": "covey.toolkits.worker",
 }
-"""Where each toolkit lives: a package whose TOOLKIT it is."""
+"""The package of each toolkit; its TOOLKIT is the toolkit."""
 
 
 def toolkit(names: str | Sequence[str] = DEFAULT) -> Toolkit:
-    """Return a toolkit by name, or several as one: `peers,broadcast`. An unknown name is Invalid, and so are two tools
-    of the same name."""
+    """Return a toolkit by name, or several as one: `peers,broadcast`. Raise Invalid for an unknown name, or for two
+    tools of the same name."""
     given = names.split(",") if isinstance(names, str) else names
     wanted = list(dict.fromkeys(name.strip() for name in given if name.strip()))
     if not wanted:
@@ -35,9 +35,9 @@ def toolkit(names: str | Sequence[str] = DEFAULT) -> Toolkit:
 
 
 def merged(toolkits: Sequence[Toolkit]) -> Toolkit:
-    """Return several toolkits as one. What any of them shows until it is handled, all show so; an inbox is limited only
-    where all agree on its limit; the first one says how to read more and how to answer, and the first one that has a
-    way to deal with tasks, or with workers, says how."""
+    """Merge several toolkits into one. If any of them shows mail until it is handled, the merged one does. An inbox is
+    limited only if all agree on the limit. The first toolkit says how to read more and how to answer; the first one
+    with a way to handle tasks, or workers, says how to do that."""
     first, *others = toolkits
     if not others:
         return first
@@ -58,8 +58,8 @@ def merged(toolkits: Sequence[Toolkit]) -> Toolkit:
 
 
 def _tools(toolkits: Sequence[Toolkit], *, keeps: bool) -> Iterator[Tool]:
-    """Go through the tools of several toolkits. One that many have is there once: as the toolkit has it whose way of
-    showing mail is that of all."""
+    """Iterate over the tools of several toolkits. A shared tool is listed once, in the version of a toolkit with the
+    merged presentation."""
     wanted = Presentation.UNTIL_HANDLED if keeps else Presentation.ONCE
     shared = {tool.name: tool for kit in toolkits if kit.presentation is wanted for tool in kit.tools}
     seen: set[str] = set()
@@ -71,7 +71,7 @@ def _tools(toolkits: Sequence[Toolkit], *, keeps: bool) -> Iterator[Tool]:
 
 
 def tool_named(kit: Toolkit, name: object) -> Tool:
-    """Return one tool of a toolkit; an unknown name is Invalid, with the closest ones."""
+    """Return one tool of a toolkit. Raise Invalid for an unknown name, with the closest names."""
     known = {tool.name: tool for tool in kit.tools}
     if not isinstance(name, str) or name not in known:
         near = closest(str(name), known)

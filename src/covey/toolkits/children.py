@@ -1,4 +1,4 @@
-"""Children that a model starts: as its own program would, from its own directory, led by what it was shown."""
+"""Children of a model: started in the directory of its own program, as caused by the mail that it was shown."""
 
 from pathlib import Path
 
@@ -17,5 +17,5 @@ async def start_child(caller: Caller, wish: SpawnRequest) -> Run:
 
 
 async def child_agent(caller: Caller, written: str | None) -> AgentName | None:
-    """Return whose child it is to be: the agent that a model names, itself included; None where it names none."""
+    """Return the agent of the new child: the one that a model names, itself included; None if it names none."""
     return None if written is None else await check_known(caller, written.strip())

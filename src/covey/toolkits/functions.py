@@ -9,7 +9,7 @@ from covey.toolkits.call import call
 from covey.toolkits.tool import Caller, Form, Parameter, Tool
 
 ToolFunction = Callable[..., Awaitable[str]]
-"""Takes the tool's parameters by name and returns the answer's text, also where the call was wrong."""
+"""Takes the tool's parameters by name and returns the answer's text, also for an invalid call."""
 
 _TYPES: Final[Mapping[Form, Any]] = {
     Form.TEXT: str,
@@ -47,6 +47,6 @@ def _argument(parameter: Parameter) -> Argument:
 
 
 def _docstring(tool: Tool, parameters: list[Parameter]) -> str:
-    """Return the description with the parameters' own, in the form that documentation tools call Google's."""
+    """Return the description with those of the parameters, in Google's docstring style."""
     lines = [f"    {parameter.name}: {parameter.description}" for parameter in parameters]
     return "\n".join([tool.description, "", "Args:", *lines]) if lines else tool.description

@@ -1,4 +1,4 @@
-"""The other agents: whom a model can write to by name, and how many of them a list shows."""
+"""The other agents: resolving the names that a model writes, and limits of lists."""
 
 from collections.abc import Callable, Iterable, Sequence
 from typing import Final, NamedTuple
@@ -17,11 +17,11 @@ from covey.toolkits.wording import clipped
 
 MANY_AGENTS: Final = 50
 LIST_CHARS: Final = 12_000
-"""So many agents, and so many characters of JSON, stand in a list that a model is shown. The others are counted."""
+"""The limits of a list for a model: agents, and characters of JSON. The others are counted."""
 
 
 class Listed(NamedTuple):
-    """The entries of a list of agents, and how many agents it leaves out."""
+    """The entries of a list of agents, and the number of agents that it leaves out."""
 
     entries: Sequence[JsonObject]
     more: int
@@ -35,7 +35,7 @@ class Listed(NamedTuple):
 
 
 def listed_agents(views: Iterable[AgentView], describe: Callable[[AgentView], JsonObject]) -> Listed:
-    """Return the agents that a list shows: those that are there first, each group in its order."""
+    """Return the agents that a list shows: live ones first, each group in its order."""
     ordered = sorted(views, key=lambda view: not view.sessions)
     entries: list[JsonObject] = []
     room = LIST_CHARS
@@ -49,8 +49,8 @@ def listed_agents(views: Iterable[AgentView], describe: Callable[[AgentView], Js
 
 
 async def other_agent(caller: Caller, written: str, what: str) -> AgentName:
-    """Return the agent that a model names. Oneself is Invalid; who is not known is RecipientUnknown with the closest
-    names."""
+    """Return the agent that a model names. Raise Invalid for the caller itself, RecipientUnknown with the closest names
+    for an unknown one."""
     name = written.strip()
     if name == caller.identity.agent:
         raise Invalid(what, name, "that is you; name another agent")
@@ -58,8 +58,8 @@ async def other_agent(caller: Caller, written: str, what: str) -> AgentName:
 
 
 async def other_party(caller: Caller, written: str, what: str) -> Address:
-    """Return where a name leads that a model was shown: another agent, or a child by its label or session key. A child
-    writes to its parent's agent by name, also where that is its own."""
+    """Resolve a name that a model was shown: another agent, or a child by its label or session key. A child writes to
+    its parent's agent by name, even if that is its own agent."""
     name = written.strip()
     directory = caller.services.directory
     if name == caller.identity.agent:
@@ -87,7 +87,7 @@ def _is_main(live: Sequence[Session], caller: Caller) -> bool:
 
 
 async def check_known(caller: Caller, name: str) -> AgentName:
-    """Return an agent; who is not known is RecipientUnknown with the closest names."""
+    """Return an agent by name. Raise RecipientUnknown with the closest names for an unknown one."""
     known = await caller.services.directory.names()
     if name not in known:
         raise RecipientUnknown(

@@ -1,4 +1,5 @@
-"""What became of a message that a model sent, in sentences: who has it, who will have it, who will not and why."""
+"""Outcomes of a sent message, in sentences: the agents that have it, that will have it, and that refused it with the
+reason."""
 
 from collections.abc import Iterator
 
@@ -10,7 +11,7 @@ from covey.toolkits.wording import listed, said
 
 
 def outcome_lines(receipt: Receipt) -> Iterator[str]:
-    """Go through what became of it; nothing where it was for nobody."""
+    """Iterate over lines about the outcome; there are none for a message without recipients."""
     copies = _by_agent(receipt.delivered)
     waiting = [name for name, copy in copies.items() if copy.is_parked]
     there = [name for name in copies if name not in waiting]
@@ -22,14 +23,14 @@ def outcome_lines(receipt: Receipt) -> Iterator[str]:
 
 
 def failures(receipt: Receipt) -> Iterator[str]:
-    """Go through those who did not get it, one line each."""
+    """Iterate over the refusals, one line each."""
     for copy in receipt.refused:
         code, reason = refusal_of(copy)
         yield f"{copy.agent} did not get it: {said(reason)} ({said(code)})."
 
 
 def outcome_data(receipt: Receipt) -> JsonObject:
-    """Return the same as data."""
+    """Return the outcome as data."""
     delivered: list[Json] = [
         {"agent": name, "state": "waits" if copy.is_parked else "delivered"}
         for name, copy in _by_agent(receipt.delivered).items()
@@ -42,7 +43,7 @@ def outcome_data(receipt: Receipt) -> JsonObject:
 
 
 def refusal_of(copy: Delivery) -> tuple[str, str]:
-    """Return the code and the words of a refusal."""
+    """Return the code and the text of a refusal."""
     code, _, reason = (copy.reason or "").partition(": ")
     return code, reason or code
 

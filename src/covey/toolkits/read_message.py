@@ -1,6 +1,6 @@
-"""read_message: any part of a message, in every toolkit that has no other way to read on where a message was cut.
+"""read_message: any part of a message, in every toolkit without another way to read on in a message that was cut.
 
-What it shows of new mail counts as shown only with evidence, like everything that is shown.
+New mail that it shows counts as shown only with evidence, like any offer.
 """
 
 from typing import Final
@@ -19,7 +19,7 @@ from covey.toolkits.tool import Answer, Arguments, Caller, Form, Parameter, Run,
 from covey.toolkits.wording import indented
 
 PART_CHARS: Final = 20_000
-"""So much of a message one call shows."""
+"""The maximal number of characters per call."""
 
 NAME: Final = "read_message"
 REST: Final = f"{NAME}(message={{number}}, start={{next}})"
@@ -27,7 +27,7 @@ START: Final = Parameter("start", "character of its text to begin with", Form.WH
 
 
 def given_start(arguments: Arguments) -> int:
-    """Return where to begin, counted from 0."""
+    """Return the start position, counted from 0."""
     value = arguments.get("start")
     if not isinstance(value, int):
         return 0
@@ -44,7 +44,7 @@ async def read_part(
     longest: int = PART_CHARS,
     presentation: Presentation = Presentation.ONCE,
 ) -> ReadPart:
-    """Return a part of a message that a model asks for by name: so it has read what it was shown of the message
+    """Return a part of a message that a model names. Naming it proves that the model has read what it was shown of it
     before."""
     await was_named(caller, message_id, tool)
     return await caller.services.reading.read(message_id, caller.identity, start, longest, tool, presentation)
@@ -90,8 +90,8 @@ def _tool(presentation: Presentation) -> Tool:
     return Tool(
         name=NAME,
         description=(
-            f"Read a message whole, {PART_CHARS:,} characters at a time: one that was cut goes on at `start`. What is "
-            "left comes to you by itself, too."
+            f"Read a whole message, {PART_CHARS:,} characters at a time: continue one that was cut at `start`. The "
+            "rest also comes to you by itself."
         ),
         parameters=(Parameter("message", "number or id of the message", Form.MESSAGE, is_required=True), START),
         run=_run(presentation),

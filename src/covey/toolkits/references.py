@@ -1,4 +1,4 @@
-"""References: how a model names a message, and that naming one shows that it was read."""
+"""References: the ways in which a model names a message, and the evidence that a naming gives."""
 
 from collections.abc import Mapping
 from contextlib import suppress
@@ -13,17 +13,17 @@ from covey.toolkits.tool import Caller
 from covey.toolkits.wording import listed
 
 DIGITS: Final = 15
-"""No number has more."""
+"""The maximal number of digits of a message number."""
 
 
 async def numbers_of(caller: Caller) -> dict[int, AgentName]:
-    """Return the numbers of what waits for the caller, with who sent it."""
+    """Return the numbers of the caller's waiting mail, with the senders."""
     items = await caller.services.looking.peek(caller.identity.agent)
     return {item.delivery.number: item.message.sender.agent for item in items}
 
 
 def listed_numbers(numbers: Mapping[int, AgentName]) -> str:
-    """Return numbers for a sentence that says what can be named."""
+    """Return a sentence that lists the numbers that can be used."""
     return f"Waiting: {listed([f'#{number} from {sender}' for number, sender in numbers.items()]) or 'nothing'}."
 
 
@@ -42,7 +42,7 @@ async def message_of(caller: Caller, reference: str, what: str = "message") -> M
 
 
 def check_answerable(message: Message, what: str) -> Message:
-    """Return a message that somebody waits for an answer to, or may; a notice of the space is not one."""
+    """Return a message that can be answered. Raise Invalid for a notice of the space."""
     if message.sender.grade is Grade.SPACE:
         raise Invalid(what, message.id, "it is a notice of the space itself, which reads no answers")
     return message
@@ -51,9 +51,10 @@ def check_answerable(message: Message, what: str) -> Message:
 async def was_named(caller: Caller, message_id: MessageId, tool: str) -> None:
     """Record that the model named a message in a call: it must have had it in its context.
 
-    To be called after what the call does: evidence settles what asks for nothing, and the call may say better why.
+    Call this after the action of the call: evidence settles a message that asks for nothing, and the action may settle
+    it with a better reason.
     """
     if caller.identity.session is None:
         return
-    with suppress(DeliveryUnknown):  # one of its own, or another session's
+    with suppress(DeliveryUnknown):  # its own message, or another session's
         await caller.services.offers.named(message_id, caller.identity, f"named in {tool}")

@@ -1,4 +1,4 @@
-"""Tools as the providers want them described: JSON Schema inside each one's envelope."""
+"""Tool schemas: JSON Schema inside the envelope of each provider."""
 
 from collections.abc import Callable, Mapping
 from typing import Final, cast
@@ -23,7 +23,7 @@ _FORMS: Final[Mapping[Form, Mapping[str, Json]]] = {
 
 
 def json_schema(tool: Tool) -> Mapping[str, Json]:
-    """Return what a tool takes."""
+    """Return the schema of a tool's parameters."""
     return {
         "type": "object",
         "properties": {parameter.name: _property(parameter) for parameter in tool.parameters},
@@ -79,7 +79,7 @@ def schemas(toolkit: Toolkit, form: str = DEFAULT_FORMAT) -> list[Mapping[str, J
 
 
 def size(toolkit: Toolkit, form: str = DEFAULT_FORMAT) -> int:
-    """Return how many bytes all tools take in a request."""
+    """Return the number of bytes of all tools in a request."""
     return len(to_json(schemas(toolkit, form)).encode())
 
 

@@ -1,4 +1,4 @@
-"""Tasks in the hands of a model: which one it means, whom it hands work to, and how it says what becomes of a task."""
+"""Tasks of a model: resolving the one it names, delegating work, and reporting on a task."""
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -23,28 +23,28 @@ from covey.toolkits.tool import Caller
 from covey.toolkits.wording import said
 
 STATES: Final = tuple(str(state) for state in TaskState if state is not TaskState.PENDING)
-"""What a model can say that a task has become."""
+"""The states that a model can report."""
 
 TASK_WAY: Final = (
     "update_task(task={number}, state=…): accepted or rejected first; then completed with the result, or failed"
 )
-"""How a model that has update_task deals with a task."""
+"""The instructions for tasks to a model that has update_task."""
 
 REASONED: Final = (TaskState.FAILED, TaskState.REJECTED)
-"""What needs a reason."""
+"""States that need a reason."""
 
 REASON_CHARS: Final = 1000
-"""So much of what is said is the reason, where no other is given."""
+"""The number of characters of the text that become the reason, if no other is given."""
 
 ALONE: Final = "none"
-"""Says that work is a part of nothing."""
+"""Marks work that is part of no task."""
 
 WORDS: Final = 60
-"""So many characters of a task stand in a sentence."""
+"""The number of characters of a task's text in a sentence."""
 
 
 class Work(NamedTuple):
-    """What a model wants done."""
+    """The work that a model delegates."""
 
     parts: tuple[Part, ...]
     deadline: datetime | None = None
@@ -53,18 +53,19 @@ class Work(NamedTuple):
 
 
 class _Purpose(NamedTuple):
-    """What work is done for."""
+    """The purpose of delegated work."""
 
     task: MessageId | None = None
-    """It is a part of this task: it spends one of its hops, and its result belongs to the same conversation."""
+    """The task that the work is part of. The work spends one of its hops, and its result belongs to the same
+    conversation."""
     named: MessageId | None = None
     """The message that the model named."""
     callback: Callback | None = None
 
 
 async def hand_over(caller: Caller, to: str, work: Work, for_task: str | None, tool: str) -> TaskView:
-    """Delegate work. While the caller works on one task, it is a part of that; with several the model must say of
-    which."""
+    """Delegate work. While the caller works on one task, the work is a part of it; with several tasks the model must
+    name one."""
     agent = await other_agent(caller, to, "to")
     purpose = await _purpose(caller, for_task)
     draft = Draft(
@@ -94,7 +95,8 @@ async def _purpose(caller: Caller, for_task: str | None) -> _Purpose:
 
 
 async def _named_purpose(caller: Caller, reference: str) -> _Purpose:
-    """Return what the model names: a task of its own, or any other message, whose conversation gets the result."""
+    """Return the purpose that the model names: a task of its own, or any other message, whose conversation gets the
+    result."""
     message = await caller.services.mail.message(await message_of(caller, reference, "for_task"))
     if message.kind is not Kind.TASK:
         return _Purpose(named=message.id, callback=message.callback)
@@ -106,8 +108,8 @@ async def _named_purpose(caller: Caller, reference: str) -> _Purpose:
 async def update(
     caller: Caller, reference: str, state: TaskState, parts: tuple[Part, ...], why: str, tool: str
 ) -> Task:
-    """Say what has become of a task. Moves that lie between are made too, and each is told; what is said goes with the
-    last one. Whoever delegated it takes it back with failed."""
+    """Report a task's new state. Skipped moves are made too, and each is reported; the parts go with the last one. A
+    delegator cancels a task with failed."""
     task = (await _named(caller, reference)).task
     me = caller.identity
     if task.delegator == me.agent != task.agent:
@@ -159,7 +161,7 @@ async def _named(caller: Caller, reference: str) -> TaskView:
 
 
 async def check_no_task(caller: Caller, message_id: MessageId, reference: str) -> None:
-    """Raise Invalid for a task that is not finished: it is not put away, and somebody waits for it."""
+    """Raise Invalid for an unfinished task of the caller: it can't be put away, because its delegator waits for it."""
     with suppress(TaskUnknown):
         task = (await caller.services.tasks.view(message_id)).task
         if not task.is_finished and task.agent == caller.identity.agent:
@@ -168,13 +170,13 @@ async def check_no_task(caller: Caller, message_id: MessageId, reference: str) -
 
 
 async def number_of(caller: Caller, task_id: MessageId) -> int | None:
-    """Return the number by which the caller's agent knows a task that it is to do."""
+    """Return the number that a task has in the inbox of the caller's agent."""
     receipt = await caller.services.mail.receipt(task_id)
     return next((copy.number for copy in receipt.deliveries if copy.agent == caller.identity.agent), None)
 
 
 async def described(caller: Caller, views: Sequence[TaskView]) -> Sequence[str]:
-    """Return a few words about each of the caller's tasks: its number, how far it is, who gave it, and what it says."""
+    """Return a few words about each of the caller's tasks: its number, state, delegator and text."""
     return [
         f"#{await number_of(caller, view.task.id)} {view.task.state}, from {view.task.delegator}{_due(view.task)}: "
         f'"{said(body_of(view.message), WORDS)}"'

@@ -1,4 +1,4 @@
-"""Tickets: as a model hands them back, and how far the question of one has got."""
+"""Tickets: parsed as a model hands them back, with the progress of their questions."""
 
 from covey.core.delivery import DeliveryState
 from covey.core.errors import Invalid
@@ -8,7 +8,7 @@ from covey.toolkits.tool import Caller
 
 
 def given_ticket(written: str, tool: str) -> TicketId:
-    """Return the ticket that a model got from a tool."""
+    """Parse the ticket that a model got from a tool."""
     try:
         return parse_ticket_id(written.strip())
     except Invalid:
@@ -16,7 +16,7 @@ def given_ticket(written: str, tool: str) -> TicketId:
 
 
 async def standing(caller: Caller, ticket: Ticket) -> str:
-    """Return how far a question has got, as what its receiver has done."""
+    """Return the progress of a question, as its receiver's action."""
     receipt = await caller.services.mail.receipt(ticket.message_id)
     copies = [copy for copy in receipt.deliveries if copy.agent == ticket.debtor]
     if any(copy.state in (DeliveryState.IN_CONTEXT, DeliveryState.HANDLED) for copy in copies):

@@ -14,7 +14,7 @@ from covey.services.space import Services
 
 
 class Form(StrEnum):
-    """What a parameter takes."""
+    """The type of a parameter."""
 
     TEXT = "text"
     WHOLE = "whole"
@@ -29,7 +29,7 @@ class Form(StrEnum):
     MESSAGE = "message"
     """A message: its number in the caller's inbox, or its id. `run` gets a text."""
     MESSAGES = "messages"
-    """A list of these."""
+    """A list of messages, like `MESSAGE`."""
 
 
 class Parameter(NamedTuple):
@@ -38,34 +38,35 @@ class Parameter(NamedTuple):
     form: Form = Form.TEXT
     is_required: bool = False
     choices: tuple[str, ...] = ()
-    """The only texts that it takes, where there are such."""
+    """The only texts that it takes, if they are limited."""
     schema: JsonObject | None = None
-    """What its objects look like, where a model has to know: JSON Schema, instead of what the form says by itself."""
+    """The JSON Schema of its objects, if a model has to know it; it replaces the default of the form."""
 
 
 class Answer(NamedTuple):
-    """What a model gets back: a text that reads well, and the same as data. A wrong call is an answer too: it says what
-    was wrong and what is possible."""
+    """The result for a model: a readable text, and the same as data. A wrong call has an answer too: it says what was
+    wrong and what is possible."""
 
     text: str
     data: JsonObject
     is_error: bool = False
     offer: OfferId | None = None
-    """The offer whose deliveries the text shows. Whoever learns that the answer reached the model confirms it."""
+    """The offer whose deliveries the text shows. The surface that learns that the answer reached the model confirms
+    it."""
 
 
 class Caller(NamedTuple):
-    """Who calls: an agent, mostly from a session, with the services of its space."""
+    """The caller of a tool: an agent, usually in a session, with the services of its space."""
 
     services: Services
     identity: Identity
     capacity: Capacity | None = None
-    """The limit that its toolkit gives to the inbox of its session; None leaves it as it is."""
+    """The limit that its toolkit sets for the inbox of its session; None leaves it unchanged."""
 
 
 Arguments = Mapping[str, Json]
 Run = Callable[[Caller, Arguments], Awaitable[Answer]]
-"""Carries a call out. Its arguments fit the parameters: they were checked."""
+"""Executes a call. Its arguments were checked against the parameters."""
 
 
 class Tool(NamedTuple):
@@ -74,25 +75,25 @@ class Tool(NamedTuple):
     parameters: tuple[Parameter, ...]
     run: Run
     is_read_only: bool = False
-    """It changes nothing that others could notice, so that a client need not ask before it is called."""
+    """True if the tool changes nothing that others could notice, so that a client need not ask before a call."""
     is_shared: bool = False
-    """Several toolkits have it; where they are given together, it is there once."""
+    """True if several toolkits have the tool; a merged toolkit has it once."""
     has_own_gates: bool = False
-    """`run` says itself what is missing, because the order of its checks was agreed on elsewhere."""
+    """True if `run` checks for missing arguments itself, because the order of its checks was agreed on elsewhere."""
 
 
 class Toolkit(NamedTuple):
-    """A set of tools, with how its users expect mail to behave."""
+    """A set of tools, with the way in which its users expect mail to behave."""
 
     name: str
     about: str
-    """What it is for: one line, for people who choose one."""
+    """The purpose in one line, for people who choose a toolkit."""
     instructions: str
-    """What a model should know before it uses the tools: a few lines."""
+    """A few lines that a model should know before it uses the tools."""
     tools: tuple[Tool, ...]
     presentation: Presentation = Presentation.ONCE
-    """How often a model that uses it is shown a message."""
+    """The rule for how often a model is shown a message."""
     capacity: Capacity | None = None
-    """What the inbox of a session that uses it holds; None for what its agent's card says."""
+    """The limit of the inbox of a session that uses it; None for the limit on its agent's card."""
     ways: Ways = Ways()
-    """How a model that uses it reads more, answers, and deals with tasks; one that can't do that is given none."""
+    """The calls with which a model reads more, answers, and handles tasks; empty for those that it has no tool for."""

@@ -15,7 +15,7 @@ from covey.toolkits.tool import Answer, Caller, Toolkit
 
 
 class ShowingOptions(TypedDict):
-    """How mail is shown to a model that has certain tools: options of `me.turn` and `me.pending`."""
+    """The showing of mail to a model with certain tools: options of `me.turn` and `me.pending`."""
 
     presentation: Literal["once", "until_handled"]
     more: str
@@ -28,7 +28,8 @@ class ShowingOptions(TypedDict):
 
 
 class Toolbox:
-    """Returned by `me.tools()`: what to declare to a model, and how to carry out what it calls."""
+    """The tools of one caller, as returned by `me.tools()`: their declarations for a model, and the execution of its
+    calls."""
 
     def __init__(self, toolkit: Toolkit, caller: Caller) -> None:
         self.toolkit = toolkit
@@ -46,7 +47,7 @@ class Toolbox:
 
     @property
     def showing(self) -> ShowingOptions:
-        """How a turn shows mail to a model that has these tools: `me.turn(**tools.showing)`."""
+        """The options with which a turn shows mail to a model that has these tools: `me.turn(**tools.showing)`."""
         ways = self.toolkit.ways
         return {
             "presentation": self.toolkit.presentation.value,
@@ -60,12 +61,12 @@ class Toolbox:
         }
 
     def schemas(self, form: str = DEFAULT_FORMAT) -> list[Mapping[str, Json]]:
-        """Return the tools as a request declares them: for `anthropic`, `openai` (chat), `openai-responses` or "
-        "`mcp`."""
+        """Return the tools as a request declares them: for `anthropic`, `openai` (chat), `openai-responses` or
+        `mcp`."""
         return schemas(self.toolkit, form)
 
     async def call(self, name: object, arguments: object = None) -> Answer:
-        """Carry out what a model calls. Whatever it sends, there is an answer that it can act on; arguments may be an
+        """Execute a call of a model. Whatever it sends, there is an answer that it can act on; arguments may be an
         object or its JSON text."""
         try:
             tool = tool_named(self.toolkit, name)

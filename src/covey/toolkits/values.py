@@ -1,4 +1,4 @@
-"""Values as models write them, made to fit a parameter: numbers and lists as texts, JSON inside of JSON."""
+"""Values as models write them, converted to fit a parameter: numbers and lists as texts, JSON inside of JSON."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final, TypeVar, cast
@@ -28,7 +28,8 @@ _WANTED: Final[Mapping[Form, str]] = {
 
 
 def fitting(parameter: Parameter, value: Json) -> Json:
-    """Return a value that fits. What is meant, and only written otherwise, is understood; all else is Invalid."""
+    """Return a value that fits the parameter. A value in another notation is converted. Raise Invalid for anything
+    else."""
     understood = _READERS[parameter.form](value)
     if understood is None:
         raise Invalid(parameter.name, value, f"use {_WANTED[parameter.form]} ({parameter.description})")
@@ -102,7 +103,7 @@ def _list(value: Json, read: Callable[[Json], T | None]) -> list[T] | None:
 
 
 def _unpacked(value: Json, opening: str) -> Json:
-    """Return what a JSON text inside of JSON stands for; everything else as it is."""
+    """Parse a JSON text inside of JSON; return every other value unchanged."""
     if not isinstance(value, str) or not value.lstrip().startswith(opening):
         return value
     try:

@@ -1,4 +1,4 @@
-"""Words inside a sentence of ours: those of others on one line and harmless, and none of them too many."""
+"""Wording of answers: texts of others are put on one line and made harmless, and lists are limited."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -6,19 +6,19 @@ from typing import Final
 from covey.core.render_escape import one_line
 
 MANY_NAMES: Final = 20
-"""So many names stand in an answer; the rest is counted."""
+"""The maximal number of names in an answer; the rest is counted."""
 
 LONG: Final = 200
-"""So many characters of a text stand in a sentence."""
+"""The maximal number of characters of a text in a sentence."""
 
 
 def said(text: str, longest: int = LONG) -> str:
-    """Return what another agent said of itself, as it may stand in an answer."""
+    """Return a text of another agent on one line, clipped, for use in an answer."""
     return one_line(clipped(text, longest))
 
 
 def clipped(text: str, longest: int = LONG) -> str:
-    """Return at most so many characters of a text; what was left out is an ellipsis."""
+    """Return at most `longest` characters of a text, with an ellipsis for the rest."""
     return text if len(text) <= longest else text[: longest - 1] + "…"
 
 
@@ -29,5 +29,5 @@ def listed(names: Sequence[str]) -> str:
 
 
 def indented(text: str) -> str:
-    """Return lines of others below a line of ours: what begins further in is theirs."""
+    """Indent lines of others below a line of ours, so that they can be told apart."""
     return "\n".join(f"  {line}" for line in text.split("\n"))

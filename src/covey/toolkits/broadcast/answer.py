@@ -1,4 +1,4 @@
-"""What a broadcast answers: who got it, what it handled, and who else is there."""
+"""Answers of broadcast: the agents that got it, the message that it handled, and the other agents."""
 
 from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
@@ -15,7 +15,7 @@ from covey.toolkits.tool import Answer
 from covey.toolkits.wording import MANY_NAMES, clipped, listed, said
 
 SOURCE_CHARS: Final = 4000
-"""So much of a message stands in the answer to a reply."""
+"""The number of characters of the original message that are quoted in the answer to a reply."""
 
 
 class Source(NamedTuple):
@@ -47,7 +47,7 @@ def sent(receipt: Receipt, source: Source | None, others: Sequence[OtherAgent], 
 
 
 def _available(others: Sequence[OtherAgent]) -> Iterator[str]:
-    """Go through who is there, and what they say that they do."""
+    """Iterate over lines with the other agents and their statuses."""
     yield f"Available agents: {listed([view.name for view in others]) or 'none'}"
     for view in others[:MANY_NAMES]:
         if view.status:

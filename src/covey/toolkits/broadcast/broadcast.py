@@ -1,5 +1,7 @@
-"""broadcast: tell all agents, tell one, or reply to a message by its number. The first one to all is the caller's
-status: the others see it beside its name, and not as a message."""
+"""broadcast: tell all agents, tell one, or reply to a message by its number.
+
+The first broadcast to all is the caller's status: the others see it beside its name, and not as a message.
+"""
 
 from collections.abc import Sequence
 from typing import Final
@@ -21,7 +23,7 @@ from covey.toolkits.tool import Answer, Arguments, Caller, Form, Parameter, Tool
 from covey.toolkits.wording import clipped
 
 STATUS_CHARS: Final = 200
-"""So long is a status. What does not fit is sent as a message, too."""
+"""The maximal length of a status. A longer text is sent as a message, too."""
 
 POLICY: Final = SendPolicy(closes=True)
 
@@ -37,7 +39,7 @@ async def _run(caller: Caller, arguments: Arguments) -> Answer:
     if isinstance(source, Answer):
         return source
     to = await _recipient(caller, None if send_to is None else str(send_to).strip(), source)
-    # What is for one agent alone is no status: everybody would see it.
+    # A message to one agent is no status, because all agents would see it.
     is_first = to == EVERYONE and await _is_first(caller)
     if is_first and len(text) <= STATUS_CHARS:
         await caller.services.directory.set_status(caller.identity, text)
@@ -64,7 +66,7 @@ async def _source(caller: Caller, number: int) -> Source | Answer:
 
 
 async def _recipient(caller: Caller, send_to: str | None, source: Source | None) -> Address:
-    """Return who gets it: the one who is named, the sender of what is replied to, or everyone."""
+    """Return the recipient: the named agent, the sender of the message that is replied to, or everyone."""
     if source is not None:
         sender = source.message.sender.agent
         if send_to not in (None, "", sender):
@@ -78,10 +80,10 @@ async def _recipient(caller: Caller, send_to: str | None, source: Source | None)
 
 
 async def _is_first(caller: Caller) -> bool:
-    """Tell whether the others do not know yet what the caller does."""
+    """Tell whether the caller has not announced its status yet."""
     try:
         return await caller.services.directory.status_of(caller.identity) is None
-    except NotFound:  # only claimed, and unknown here: it has no status
+    except NotFound:  # a claimed identity that is unknown here has no status
         return False
 
 

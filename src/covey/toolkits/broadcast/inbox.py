@@ -1,4 +1,4 @@
-"""What waits for the caller, by number."""
+"""Waiting mail of the caller, by number."""
 
 from covey.core.delivery import WAITING, Delivery
 from covey.core.errors import NumberUnknown
@@ -7,8 +7,8 @@ from covey.toolkits.tool import Answer, Caller
 
 
 async def waiting_with(caller: Caller, number: int) -> Delivery | Answer:
-    """Return what waits for the caller under a number. Where nothing does, an answer: whether it was handled, and what
-    waits."""
+    """Return the waiting delivery with a number. If there is none, return an answer that says whether it was handled,
+    and lists the waiting numbers."""
     try:
         delivery = await caller.services.dialogue.numbered(caller.identity.agent, number)
     except NumberUnknown:

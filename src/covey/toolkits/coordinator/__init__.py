@@ -1,4 +1,4 @@
-"""The coordinator toolkit: divide work among workers, continue those that know something, put results together."""
+"""The coordinator toolkit: divide work among workers, continue those with the knowledge, and join their results."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""ListWorkers: who works for the coordinator, and who else is there to work for it."""
+"""ListWorkers: the coordinator's workers, and the other agents that it can continue."""
 
 from typing import Final
 
@@ -10,7 +10,7 @@ from covey.toolkits.tool import Answer, Arguments, Caller, Tool
 from covey.toolkits.wording import said
 
 MANY: Final = 50
-"""So many of each are listed, the latest."""
+"""The maximal length of each list; the latest entries are kept."""
 
 
 async def _run(caller: Caller, arguments: Arguments) -> Answer:
@@ -40,7 +40,7 @@ def _entry(run: Run) -> JsonObject:
 
 LIST_WORKERS: Final = Tool(
     name="ListWorkers",
-    description="List your workers, and how each stands or ended; and the other agents that you can continue.",
+    description="List your workers with their states, and the other agents that you can continue.",
     parameters=(),
     run=_run,
     is_read_only=True,

@@ -1,4 +1,4 @@
-"""SendMessageToWorker: continue a worker that is there, with all that it knows, instead of starting another one."""
+"""SendMessageToWorker: continue a live worker, with its knowledge, instead of starting another one."""
 
 from typing import Final
 
@@ -26,7 +26,7 @@ async def _run(caller: Caller, arguments: Arguments) -> Answer:
         worker = await worker_named(caller, name.strip())
     except SessionUnknown as error:
         return refused(error, HINT)
-    # A child that does one task answers once, at its end: what is said meanwhile is for its inbox.
+    # A child in mode run answers once, at its end: messages before that go to its inbox.
     is_remark = worker.run is not None and worker.run.mode is RunMode.RUN
     draft = Draft(
         Kind.NOTIFY if is_remark else Kind.REQUEST,
@@ -55,7 +55,7 @@ async def _run(caller: Caller, arguments: Arguments) -> Answer:
 SEND_MESSAGE_TO_WORKER: Final = Tool(
     name="SendMessageToWorker",
     description=(
-        "Continue a worker that is there: it has what it read and did in mind, and goes on from there. You don't wait; "
+        "Continue a worker: it remembers what it has read and done, and goes on from there. You don't wait; "
         "its result comes as a task-notification."
     ),
     parameters=(

@@ -1,4 +1,4 @@
-"""StopWorker: end a worker that went the wrong way, or is needed no more."""
+"""StopWorker: end a worker that went the wrong way, or is no longer needed."""
 
 from typing import Final
 
@@ -23,7 +23,7 @@ async def _run(caller: Caller, arguments: Arguments) -> Answer:
 
 STOP_WORKER: Final = Tool(
     name="StopWorker",
-    description="End a worker that you started. What it made until then comes as its result.",
+    description="End a worker that you started. What it has made so far comes as its result.",
     parameters=(
         Parameter("worker", "its name, session key or run id", is_required=True),
         Parameter("reason", "why"),

@@ -1,4 +1,4 @@
-"""Workers as a coordinator names them: its children, and other agents that are there."""
+"""Workers of a coordinator, by name: its children, and other live agents."""
 
 from typing import NamedTuple
 
@@ -12,15 +12,15 @@ from covey.ports.runs import RunFilter
 from covey.toolkits.tool import Caller
 
 MANY = 1_000
-"""So many of its children are looked through, the latest."""
+"""The number of children that are searched; the latest ones."""
 
 
 class Worker(NamedTuple):
-    """A worker that is there, and what was last said between it and the coordinator."""
+    """A live worker, and the last message between it and the coordinator."""
 
     session: Session
     run: Run | None
-    """None where it is no child of the coordinator's."""
+    """None if it is not a child of the coordinator."""
     last: MessageId | None
 
 
@@ -31,7 +31,7 @@ async def children(caller: Caller) -> list[Run]:
 
 
 async def child_named(caller: Caller, name: str) -> Run | None:
-    """Return a child by its label, session key, session id or run id: one that lives before one that has ended."""
+    """Return a child by its label, session key, session id or run id; a running child is preferred to an ended one."""
     named = [run for run in await children(caller) if name in (run.label, str(run.key), run.session, run.id)]
     alive = [run for run in named if not run.has_ended]
     if len(alive) > 1:
@@ -40,8 +40,8 @@ async def child_named(caller: Caller, name: str) -> Run | None:
 
 
 async def worker_named(caller: Caller, name: str) -> Worker:
-    """Return a worker that can be continued. A child that has ended is Invalid, with what to do; nobody is
-    SessionUnknown."""
+    """Return a worker that can be continued. Raise Invalid with advice for a child that has ended, SessionUnknown for
+    an unknown name."""
     run = await child_named(caller, name)
     if run is not None and run.has_ended:
         raise Invalid(

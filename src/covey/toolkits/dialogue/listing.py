@@ -1,4 +1,4 @@
-"""Messages of a dialogue as a model reads them: as many as fit, the first one always."""
+"""Messages of a dialogue for a model: as many as fit, and always the first one."""
 
 from collections.abc import Mapping, Sequence
 from typing import Final
@@ -9,11 +9,11 @@ from covey.core.message import Message
 from covey.core.render_escape import harmless
 
 ROOM: Final = 48 * 1024
-"""How many characters of bodies one answer holds, unless the first body alone is longer."""
+"""The maximal number of characters of all bodies in one answer, unless the first body alone is longer."""
 
 
 def listing(entries: Sequence[tuple[Message, Mapping[str, Json]]]) -> dict[str, Json]:
-    """Return messages, each with more that is known of it; what did not fit is counted."""
+    """Return messages with their additional fields. Messages that did not fit are counted."""
     shown: list[Json] = []
     room = ROOM
     for message, more in entries:

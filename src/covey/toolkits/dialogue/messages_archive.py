@@ -1,4 +1,4 @@
-"""messages_archive: put a message away. A request must have been answered."""
+"""messages_archive: archive a message. A request must have been answered."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""messages_inbox: what the caller has not archived. Looking changes nothing."""
+"""messages_inbox: the caller's unarchived messages. Nothing is changed."""
 
 from typing import Final
 

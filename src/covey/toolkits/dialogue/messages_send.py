@@ -1,4 +1,4 @@
-"""messages_send: say something about a task, ask about it, or answer."""
+"""messages_send: send a remark about a task, a question or an answer."""
 
 from typing import Final
 
@@ -18,7 +18,8 @@ from covey.toolkits.tool import Answer, Arguments, Caller, Form, Parameter, Tool
 
 KINDS: Final = (Kind.REQUEST, Kind.RESPONSE, Kind.NOTIFY)
 POLICY: Final = SendPolicy(when_unknown=WhenUnknown.REGISTER)
-"""Agents of a task may be written to before they have begun. A reply closes nothing: its request is archived."""
+"""Agents of a task may be written to before they have joined. A reply does not close the ticket: its request is
+archived."""
 
 
 async def _run(caller: Caller, arguments: Arguments) -> Answer:
@@ -55,7 +56,7 @@ MESSAGES_SEND: Final = Tool(
     ),
     parameters=(
         Parameter("to", "name of the agent", is_required=True),
-        Parameter("kind", "notify expects nothing", is_required=True, choices=tuple(map(str, KINDS))),
+        Parameter("kind", "notify expects no reply", is_required=True, choices=tuple(map(str, KINDS))),
         Parameter("subject", "topic in kebab-case, such as missing-test", is_required=True),
         Parameter("body", "the text", is_required=True),
         Parameter("phase", "id of the task that it is about", is_required=True),

@@ -1,4 +1,4 @@
-"""The mailbox toolkit: agents with cards, messages in parts that wait for who is offline, and tasks."""
+"""The mailbox toolkit: agents with cards, messages in parts that wait for offline agents, and tasks."""
 
 from typing import Final
 
@@ -14,12 +14,12 @@ from covey.toolkits.tool import Toolkit
 
 TOOLKIT: Final = Toolkit(
     name="mailbox",
-    about="agents with cards, messages in parts that wait for who is offline, and tasks",
+    about="agents with cards, messages in parts that wait for offline agents, and tasks",
     instructions=(
         "Other agents have mailboxes. list_agents shows what each can do. What you send with send_message waits until "
-        "its receiver reads it, also while that one is offline. Answer with reply_to. Don't pass a message on to an "
-        "agent that stands in its trace. Work for others is a task: delegate_task hands it over, update_task says what "
-        "becomes of one that you were given. Its updates and its result come to you as messages."
+        "its receiver reads it, also while it is offline. Answer with reply_to. Don't pass a message on to an "
+        "agent that is in its trace. Work for others is a task: delegate_task hands it over, update_task reports "
+        "on one that you were given. Its updates and its result come to you as messages."
     ),
     tools=(LIST_AGENTS, SEND_MESSAGE, DELEGATE_TASK, UPDATE_TASK, LIST_TASKS, READ_MESSAGE),
     ways=Ways(

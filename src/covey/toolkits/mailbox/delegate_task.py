@@ -1,4 +1,4 @@
-"""delegate_task: hand work to another agent. What comes of it comes as messages."""
+"""delegate_task: hand work to another agent. Its progress and its result come as messages."""
 
 from collections.abc import Sequence
 from typing import Final, cast
@@ -40,14 +40,14 @@ DELEGATE_TASK: Final = Tool(
         "to you. While you work on a task of your own, the new one is a part of it."
     ),
     parameters=(
-        Parameter("to", "agent_id of who is to do it", is_required=True),
+        Parameter("to", "agent_id of the agent that is to do it", is_required=True),
         Parameter("parts", "what is to be done, as in send_message", Form.OBJECTS, is_required=True),
         Parameter("deadline", "when it must be finished: ISO 8601 with a zone"),
         Parameter("callback", "the conversation that the result belongs to: channel and session_id", Form.OBJECT),
         Parameter("metadata", "more about it, for programs", Form.OBJECT),
         Parameter(
             "for_task",
-            f"number or id of your task, or of the message, that this is for; {ALONE} where it is for neither",
+            f"number or id of your task, or of the message, that this is for; {ALONE} if it is for neither",
             Form.MESSAGE,
         ),
     ),

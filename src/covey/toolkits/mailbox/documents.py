@@ -1,4 +1,4 @@
-"""Tasks in the form of mailboxes, as a model reads them: with the state that each has now."""
+"""Tasks in the form of mailboxes, for a model: each with its present state."""
 
 from covey.core.json import Json
 from covey.core.mailbox_document import mailbox_document
@@ -7,7 +7,7 @@ from covey.services.tasks import TaskView
 
 
 def task_document(view: TaskView) -> dict[str, Json]:
-    """Return the message that handed a task over, with how the task is now."""
+    """Return the message that handed a task over, with the task's present state."""
     task = view.task
     now: dict[str, Json] = {
         "id": task.id,

@@ -17,7 +17,7 @@ async def _run(caller: Caller, arguments: Arguments) -> Answer:
 
 
 def registry_entry(view: AgentView) -> JsonObject:
-    """Return an agent as the registry has it: what its owner configured, and what is so now."""
+    """Return an agent's registry entry: its configuration, and its present state."""
     seen_at = view.last_seen_at
     registered_at = view.registered_at
     entry = entry_of(view.name, view.card, view.presence, view.current_tasks, registered_at, seen_at or registered_at)

@@ -19,10 +19,10 @@ MINE: Final = "mine"
 DELEGATED: Final = "delegated"
 
 MANY: Final = 500
-"""So many are looked through, the newest."""
+"""The number of tasks that are searched; the newest ones."""
 
 ROOM: Final = 24 * 1024
-"""How many characters one answer holds, unless the first task alone takes more."""
+"""The maximal number of characters of one answer, unless the first task alone takes more."""
 
 
 async def _run(caller: Caller, arguments: Arguments) -> Answer:
@@ -49,7 +49,7 @@ async def _run(caller: Caller, arguments: Arguments) -> Answer:
 
 
 async def _entry(caller: Caller, view: TaskView, is_mine: bool) -> Json:
-    """Return a task with its result."""
+    """Return a task with its result, if there is one."""
     task = view.task
     entry: dict[str, Json] = {**task_document(view), "updated_at": format_instant(task.updated_at)}
     if is_mine:

@@ -1,4 +1,4 @@
-"""Parts of a mailbox message, as a model writes them: text, data, and files that are kept as they are now."""
+"""Parts of a mailbox message, as a model writes them: text, data, and files, which are stored as snapshots."""
 
 from typing import Final
 
@@ -12,7 +12,7 @@ from covey.core.wire import more_of
 from covey.services.attachments import Attachments
 
 FIELDS: Final = {"text": "text", "data": "data", "file": "path"}
-"""The types of parts, each with the field that holds what it carries."""
+"""The types of parts, each with the field that holds its content."""
 
 SCHEMA: Final[JsonObject] = {
     "type": "array",
@@ -30,7 +30,7 @@ SCHEMA: Final[JsonObject] = {
 
 
 def read_callback(written: Json) -> Callback:
-    """Return the conversation that a result belongs to, as a model writes it."""
+    """Parse the conversation that a result belongs to, as a model writes it."""
     fields = written if isinstance(written, dict) else {}
     channel, session_id = fields.get("channel"), fields.get("session_id")
     if not isinstance(channel, str) or not isinstance(session_id, str) or not channel or not session_id:
@@ -39,7 +39,7 @@ def read_callback(written: Json) -> Callback:
 
 
 async def read_part(written: Json, attachments: Attachments) -> Part:
-    """Return the part that a model wrote. A file is kept from now on, whatever becomes of it later."""
+    """Parse a part that a model wrote. A file is stored as a snapshot of its present content."""
     if not isinstance(written, dict):
         raise Invalid("part", written, 'use an object such as {"type": "text", "text": "…"}')
     kind = written.get("type")

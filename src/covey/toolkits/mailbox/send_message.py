@@ -27,7 +27,7 @@ async def _run(caller: Caller, arguments: Arguments) -> Answer:
     written = cast(Sequence[Json], arguments["parts"])
     callback, metadata = arguments.get("callback"), arguments.get("metadata")
     draft = Draft(
-        # To someone else than its sender it is no answer: it passes the message on, and spends one of its hops.
+        # Sent to another agent than the sender, this passes the message on, and spends one of its hops.
         kind=Kind.RESPONSE if answered is not None and answered.sender.agent == to else Kind.NOTIFY,
         to=(Address(AddressKind.AGENT, to),),
         parts=tuple([await read_part(part, caller.services.attachments) for part in written]),
@@ -53,8 +53,8 @@ async def _answered(caller: Caller, reference: str) -> Message:
 SEND_MESSAGE: Final = Tool(
     name="send_message",
     description=(
-        "Send a message to an agent's mailbox. Who is offline gets it when it is back. You don't wait: an answer is a "
-        "message to you. Files are sent as they are now."
+        "Send a message to an agent's mailbox. An offline agent gets it when it is back. You don't wait: an answer is "
+        "a message to you. Files are sent as they are now."
     ),
     parameters=(
         Parameter("to", "agent_id of the receiver", is_required=True),

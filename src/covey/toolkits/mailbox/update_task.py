@@ -1,4 +1,4 @@
-"""update_task: say what has become of a task."""
+"""update_task: report on a task."""
 
 from collections.abc import Sequence
 from typing import Final, cast
@@ -16,7 +16,7 @@ from covey.toolkits.tool import Answer, Arguments, Caller, Form, Parameter, Tool
 from covey.toolkits.wording import clipped
 
 _NOT_AGAIN: Final = ("content", "metadata")
-"""What the model was shown with the task."""
+"""Fields that the model was shown with the task."""
 
 
 async def _run(caller: Caller, arguments: Arguments) -> Answer:
@@ -35,14 +35,14 @@ async def _run(caller: Caller, arguments: Arguments) -> Answer:
 UPDATE_TASK: Final = Tool(
     name="update_task",
     description=(
-        "Say what has become of a task that you were given; its sender is told. First accepted or rejected; working "
-        "tells how far you are; completed hands in the result. What lies between is told too: completed alone will do. "
-        "A task that you delegated is taken back with failed."
+        "Report on a task that you were given; its sender is told. First accepted or rejected; working reports "
+        "progress; completed hands in the result. Skipped states are reported for you: completed alone will do. "
+        "With failed you take back a task that you delegated."
     ),
     parameters=(
         Parameter("task", "number or id of the task", Form.MESSAGE, is_required=True),
-        Parameter("state", "what it is now", is_required=True, choices=STATES),
-        Parameter("parts", "the result, or how far it is, as in send_message", Form.OBJECTS),
+        Parameter("state", "its new state", is_required=True, choices=STATES),
+        Parameter("parts", "the result, or the progress, as in send_message", Form.OBJECTS),
         Parameter("reason", "why it is rejected or failed"),
     ),
     run=_run,

@@ -1,4 +1,4 @@
-"""ask_agent: ask and wait a while for the answer. A wait that runs out has a ticket to wait on by."""
+"""ask_agent: ask and wait a while for the answer. After a timeout the wait can be resumed by a ticket."""
 
 from typing import Final
 
@@ -51,7 +51,7 @@ async def _answer(caller: Caller, outcome: Outcome) -> Answer:
     ticket = outcome.ticket
     data = {"outcome": str(outcome.kind), "ticket": ticket.id, "reason": outcome.reason}
     if outcome.answer is not None:
-        body = harmless(body_of(outcome.answer))  # all of it: it is settled by being returned
+        body = harmless(body_of(outcome.answer))  # the whole body: returning it settles the delivery
         told = {"from": outcome.answer.sender.agent, "grade": str(outcome.answer.sender.grade), "text": body}
         return Answer(f"{outcome.answer.sender} answered:\n{indented(body)}", {**data, "answer": told})
     if outcome.kind is OutcomeKind.DELIVERED_NO_REPLY and ticket.state is not TicketState.CLOSED:
@@ -67,13 +67,13 @@ async def _answer(caller: Caller, outcome: Outcome) -> Answer:
 ASK_AGENT: Final = Tool(
     name="ask_agent",
     description=(
-        f"Ask an agent something and wait up to {LONGEST_WAIT:.0f} seconds for the answer. Without one you get a "
-        "ticket: call again with it to wait on, or go on working, since the answer also comes to your inbox."
+        f"Ask an agent something and wait up to {LONGEST_WAIT:.0f} seconds for the answer. If none comes, you get a "
+        "ticket: call again with it to keep waiting, or go on: the answer also comes to your inbox."
     ),
     parameters=(
         Parameter("to", "name of the agent"),
         Parameter("question", "all that it needs to know to answer"),
-        Parameter("ticket", "alone: wait on for the answer to an earlier question"),
+        Parameter("ticket", "alone: keep waiting for the answer to an earlier question"),
         Parameter("wait", f"seconds, 0 to {LONGEST_WAIT:.0f}; 0 asks without waiting", Form.NUMBER),
         Parameter("reply_to", "number of the message that you ask back about, before you answer it", Form.MESSAGE),
     ),

@@ -1,4 +1,4 @@
-"""A conversation as a model reads it: the messages of a thread in order, the one it asked for whole."""
+"""A conversation for a model: the messages of a thread in order, with the requested one in full."""
 
 from collections.abc import Iterator, Sequence
 from typing import Final
@@ -17,18 +17,18 @@ from covey.toolkits.tool import Answer, Caller
 from covey.toolkits.wording import clipped, indented
 
 ROOM: Final = 20_000
-"""How many characters the other messages of the thread take together."""
+"""The maximal number of characters of the other messages of the thread together."""
 
 LONGEST: Final = 80_000
-"""So much is shown of the message that was asked for."""
+"""The maximal number of characters of the requested message."""
 
 FILE_CHARS: Final = 20_000
-"""So much is shown of a file that holds text."""
+"""The maximal number of characters of a text file."""
 
 
 async def conversation(caller: Caller, part: ReadPart, rest: str) -> Answer:
-    """Show the thread of a message, as much of the message itself as was read, and the text of the files that it has.
-    `rest` is how to read on."""
+    """Show the thread of a message, the part of the message that was read, and the text of its files. `rest` tells how
+    to read on."""
     asked = part.message
     messages = await caller.services.dialogue.thread(asked.id)
     chosen = _chosen(messages, asked)
@@ -46,7 +46,7 @@ async def conversation(caller: Caller, part: ReadPart, rest: str) -> Answer:
 
 
 def _chosen(messages: Sequence[Message], asked: Message) -> Sequence[Message]:
-    """Return the newest messages that have room, and the one that was asked for."""
+    """Return the newest messages that fit, and the requested one."""
     room = ROOM
     chosen: set[MessageId] = {asked.id}
     for message in reversed(messages):

@@ -1,4 +1,4 @@
-"""delegate_task: hand work to another agent. What comes of it comes as messages."""
+"""delegate_task: hand work to another agent. Its progress and its result come as messages."""
 
 from datetime import timedelta
 from typing import Final

@@ -1,4 +1,4 @@
-"""dismiss_message: put messages away that need no answer."""
+"""dismiss_message: settle messages that need no answer."""
 
 from collections.abc import Sequence
 from typing import Final, cast
@@ -21,7 +21,7 @@ async def _run(caller: Caller, arguments: Arguments) -> Answer:
         try:
             lines.append(await _dismiss(caller, reference))
             dismissed.append(reference)
-        except CoveyError as error:  # the others are still put away
+        except CoveyError as error:  # the other messages are still put away
             lines.append(f"{_shown(reference)}: {refused(error).text}")
     return Answer(
         "\n".join(lines) or "Nothing to do.", {"dismissed": dismissed, "notes": lines}, is_error=not dismissed

@@ -1,4 +1,4 @@
-"""list_agents: who is there, what each is for and doing, and what the caller says of itself."""
+"""list_agents: the other agents with their purpose and status, and a way to set the caller's own status."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -53,7 +53,7 @@ def _lines(me: str, here: Sequence[AgentView], away: Sequence[AgentView]) -> Seq
 
 
 def _family(kin: Sequence[OtherAgent]) -> Sequence[str]:
-    """Return lines about the children of one parent, and the parent where it is of the same agent."""
+    """Return lines about the children of one parent, and about the parent if it belongs to the same agent."""
     return ["Your family, reached by these names:", *(f"- {o.name}: {status_of(o)}" for o in kin)] if kin else ()
 
 

@@ -1,4 +1,4 @@
-"""read_inbox: what is new for the caller and what is still open, or one conversation."""
+"""read_inbox: the caller's new and open messages, or one conversation."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -43,8 +43,8 @@ async def _run(caller: Caller, arguments: Arguments) -> Answer:
 
 
 async def _new(caller: Caller, seconds: float) -> Pending:
-    """Take what is new in the caller's session, after a while where nothing is yet. Without a session nothing is shown
-    as new: nobody would know later that it was."""
+    """Take the new mail of the caller's session, waiting for it if there is none yet. Without a session nothing is
+    shown as new, because that could not be recorded."""
     if caller.identity.session is None:
         return Pending(caller.identity.agent)
     if seconds > 0:
@@ -88,7 +88,7 @@ READ_INBOX: Final = Tool(
     parameters=(
         Parameter("message", "number of the message to read", Form.MESSAGE),
         START,
-        Parameter("wait", f"seconds, 0 to {LONGEST_WAIT:.0f}, to wait for a message where there is none", Form.NUMBER),
+        Parameter("wait", f"seconds, 0 to {LONGEST_WAIT:.0f}, to wait for a message if there is none", Form.NUMBER),
     ),
     run=_run,
     is_read_only=True,

@@ -39,8 +39,8 @@ async def _run(caller: Caller, arguments: Arguments) -> Answer:
 SPAWN_AGENT: Final = Tool(
     name="spawn_agent",
     description=(
-        "Start a new agent for one piece of work. You don't wait: its result comes to your inbox, and it is gone. For "
-        "work that an agent should do who is there already, use delegate_task."
+        "Start a new agent for one piece of work. You don't wait: its result comes to your inbox, and it ends. To "
+        "give work to an agent that exists already, use delegate_task."
     ),
     parameters=(
         Parameter("task", "all that it needs to know to do it", is_required=True),

@@ -1,4 +1,4 @@
-"""What is still open: messages that were shown and not dealt with, tasks, and answers that the caller waits for."""
+"""Open matters: messages that were shown and not handled, tasks, and answers that the caller waits for."""
 
 from collections.abc import Collection, Sequence
 from typing import Final
@@ -17,14 +17,14 @@ from covey.toolkits.tool import Caller
 from covey.toolkits.wording import said
 
 MANY: Final = 20
-"""So many lines there are of each kind; the others are counted."""
+"""The maximal number of lines of each kind; the others are counted."""
 
 WORDS: Final = 80
-"""So many characters of a message stand in its line."""
+"""The number of characters of a message in its line."""
 
 
 async def still_open(caller: Caller, shown: Collection[MessageId]) -> Sequence[str]:
-    """Return lines about what is open besides the messages that are shown anyway."""
+    """Return lines about open matters, without the messages that are shown anyway."""
     session = caller.identity.session
     items = await caller.services.dialogue.unarchived(caller.identity.agent)
     debts = {t.message_id for t in await caller.services.dialogue.owed_by(caller.identity.agent) if _is_open(t)}
@@ -46,10 +46,10 @@ def _is_open(ticket: Ticket) -> bool:
 
 
 def _is_mine(item: Item, session: SessionId | None, debts: Collection[MessageId]) -> bool:
-    """Tell whether the caller has to think of it: it waits in its own session, or its agent owes an answer. What is new
-    is shown when there is room."""
+    """Tell whether the caller must handle a message: it waits in its own session, or its agent owes an answer. New mail
+    is left out, because it is shown when there is room."""
     if item.message.kind is Kind.TASK:
-        return False  # it stands among the tasks
+        return False  # listed among the tasks
     if item.delivery.state not in WAITING:
         return item.message.id in debts
     if session is None:

@@ -1,4 +1,4 @@
-"""update_task: say what has become of a task."""
+"""update_task: report on a task."""
 
 from typing import Final
 
@@ -30,13 +30,13 @@ async def _run(caller: Caller, arguments: Arguments) -> Answer:
 UPDATE_TASK: Final = Tool(
     name="update_task",
     description=(
-        "Say what became of a task that you were given; its sender is told. First accepted or rejected; then working, "
-        "with how far you are; completed, with the result. failed also takes back what you delegated."
+        "Report on a task that you were given; its sender is told. First accepted or rejected; then working, with "
+        "your progress; completed, with the result. failed also takes back a task that you delegated."
     ),
     parameters=(
         Parameter("task", "number or id of the task", Form.MESSAGE, is_required=True),
-        Parameter("state", "what it is now", is_required=True, choices=STATES),
-        Parameter("text", "the result, how far it is, or why it is rejected or failed"),
+        Parameter("state", "its new state", is_required=True, choices=STATES),
+        Parameter("text", "the result, the progress, or why it is rejected or failed"),
         Parameter("files", "paths of files to hand in", Form.TEXTS),
     ),
     run=_run,

@@ -1,4 +1,4 @@
-"""The peers toolkit: see who is there, tell them something, and have something approved by one of them."""
+"""The peers toolkit: list the other agents, tell them something, and have something approved by one of them."""
 
 from typing import Final
 
@@ -19,7 +19,7 @@ TOOLKIT: Final = Toolkit(
     about="see who is there, tell them something, and have something approved",
     instructions=(
         "You work beside other agents, your peers. They don't see what you write here: send_to_peer is the only way to "
-        "reach them. What they send you stands in a block PEER MESSAGES. Answer only where an answer helps. A message "
+        "reach them. What they send you stands in a block PEER MESSAGES. Answer only if an answer helps. A message "
         "with an approval attribute waits for your decide_approval."
     ),
     tools=(LIST_PEERS, SEND_TO_PEER, REQUEST_APPROVAL, DECIDE_APPROVAL, READ_MESSAGE),

@@ -1,4 +1,4 @@
-"""list_peers: everyone else, and whether the caller may write to them."""
+"""list_peers: all other agents, and whether the caller may write to them."""
 
 from typing import Final
 
@@ -19,7 +19,7 @@ async def _run(caller: Caller, arguments: Arguments) -> Answer:
     directory = caller.services.directory
     try:
         me = await directory.agent(caller.identity.agent)
-    except NotFound:  # only claimed, and unknown here: nobody can say whom it may write to
+    except NotFound:  # a claimed identity that is unknown here has no delegates
         return as_json({"peers": [], "note": NO_DIRECTORY})
     others = [view for view in await directory.agents() if view.name != me.name]
     return as_json(listed_agents(others, lambda view: _peer(view, me)).document("peers"))

@@ -39,7 +39,8 @@ async def _run(caller: Caller, arguments: Arguments) -> Answer:
 
 
 async def _answer(caller: Caller, approval: Approval) -> Answer:
-    """Return the decision. The wait is short, because clients give up on a call; what runs out says how to wait on."""
+    """Return the decision. The wait is short, because clients give up on a long call; after a timeout the answer says
+    how to resume."""
     ticket = approval.ticket
     data: dict[str, Json] = {"decision": str(approval.state), "by": ticket.debtor, "ticket": ticket.id}
     if approval.state is ApprovalState.WAITING:
@@ -54,14 +55,14 @@ REQUEST_APPROVAL: Final = Tool(
     name="request_approval",
     description=(
         "Ask a peer to approve something before you do it, such as a plan or a shutdown, and wait up to "
-        f"{LONGEST_WAIT:.0f} seconds. Go on only where decision is approved; where it is rejected, reason says why. "
-        "Without a decision yet you get a ticket: call again with it alone, to wait on."
+        f"{LONGEST_WAIT:.0f} seconds. Go on only if decision is approved; if it is rejected, reason says why. "
+        "Without a decision yet you get a ticket: call again with it alone, to keep waiting."
     ),
     parameters=(
         Parameter("to", "agent_id of the peer who decides"),
         Parameter("message", "what to approve: all that the peer needs to know"),
         Parameter("kind", "plan (default), shutdown, or another word"),
-        Parameter("ticket", "alone: wait on for the decision on an earlier request"),
+        Parameter("ticket", "alone: keep waiting for the decision on an earlier request"),
         Parameter("wait", f"seconds, 0 to {LONGEST_WAIT:.0f}", Form.NUMBER),
     ),
     run=_run,

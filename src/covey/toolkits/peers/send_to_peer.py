@@ -1,4 +1,4 @@
-"""send_to_peer: tell a peer something, in every session that it has. Six gates in an agreed order; no waiting."""
+"""send_to_peer: tell a peer something, in all its sessions. Six checks in an agreed order; no waiting."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -24,7 +24,7 @@ from covey.toolkits.tool import Answer, Arguments, Caller, Parameter, Tool
 from covey.toolkits.wording import said
 
 MAX_PEERS_AT_ONCE: Final = 32
-"""How many peers `*` may reach; where there are more, it reaches none."""
+"""The maximal number of peers that `*` may reach; if there are more, it reaches none."""
 
 POLICY: Final = SendPolicy(when_offline=WhenOffline.REFUSE, may_await_session=True)
 
@@ -70,7 +70,7 @@ async def _send(caller: Caller, draft: Draft, to: tuple[Address, ...]) -> Answer
 
 
 async def _whom(caller: Caller, to: str) -> tuple[Address, ...] | str:
-    """Return whom a message can be sent to, or why to nobody."""
+    """Return the addresses that a message can be sent to, or the reason why there are none."""
     card = await _card(caller)
     if to == EVERYONE.value:
         return await _everyone(caller, card)
@@ -108,7 +108,7 @@ async def _everyone(caller: Caller, card: Card) -> tuple[Address, ...] | str:
 
 
 async def _card(caller: Caller) -> Card:
-    """Return the caller's card; one that nobody knows yet may do what any newcomer may."""
+    """Return the caller's card; the default card if the caller is unknown."""
     try:
         return (await caller.services.directory.agent(caller.identity.agent)).card
     except NotFound:
@@ -116,7 +116,7 @@ async def _card(caller: Caller) -> Card:
 
 
 def _peer(to: str) -> Address | None:
-    """Return the agent or session that a text names; None where it can't be either."""
+    """Return the agent or session that a text names; None if it can't be either."""
     try:
         address = parse_address(to)
     except Invalid:
@@ -147,7 +147,7 @@ SEND_TO_PEER: Final = Tool(
         "Send a message to another agent, who reads it at its next turn. You don't wait, and get no answer here: an "
         "answer is a message to you. delivered_to lists the sessions that got it; unreachable_reasons says who did "
         f'not, and why. At most {MAX_BODY_BYTES // 1024} KB. to="*" is expensive, because every peer reads it: it '
-        f"reaches at most {MAX_PEERS_AT_ONCE} peers and is refused where there are more."
+        f"reaches at most {MAX_PEERS_AT_ONCE} peers and is refused if there are more."
     ),
     parameters=(_TO, _MESSAGE, _CORRELATION),
     run=_run,

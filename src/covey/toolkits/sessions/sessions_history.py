@@ -1,4 +1,4 @@
-"""sessions_history: what was said between the caller and a session."""
+"""sessions_history: the messages between the caller and a session."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -17,7 +17,7 @@ from covey.toolkits.tool import Answer, Arguments, Caller, Form, Parameter, Tool
 LAST: Final = 20
 MOST: Final = 200
 BODY_CHARS: Final = 4_000
-"""So much of each message is shown."""
+"""The maximal number of characters of each message."""
 
 
 async def _run(caller: Caller, arguments: Arguments) -> Answer:
@@ -32,7 +32,7 @@ async def _run(caller: Caller, arguments: Arguments) -> Answer:
 
 
 async def _said(caller: Caller, arguments: Arguments) -> Sequence[Message]:
-    """Return what the two said to each other: as parent and child, and in their last negotiation."""
+    """Return the messages between the two: as parent and child, and in their last negotiation."""
     run = await own_child(caller, arguments)
     found = [] if run is None else [*await caller.services.runs.history(run.id)]
     if run is None or not run.has_ended:
@@ -42,7 +42,7 @@ async def _said(caller: Caller, arguments: Arguments) -> Sequence[Message]:
         names = {caller.identity.agent, caller.identity.session, session.agent, session.id}
     else:
         names = {caller.identity.agent, caller.identity.session, run.agent, run.session}
-    # What people were told of it stands in the same threads.
+    # Messages to people about it are in the same threads.
     theirs = [message for message in found if any(address.value in names for address in message.to)]
     return sorted({message.id: message for message in theirs}.values(), key=lambda m: m.created_at)
 
@@ -64,7 +64,7 @@ def _entry(message: Message, caller: Caller) -> JsonObject:
 
 SESSIONS_HISTORY: Final = Tool(
     name="sessions_history",
-    description="Read what you and a session said to each other; of your children also after they have ended.",
+    description="Read what you and a session said to each other; with your children also after they have ended.",
     parameters=(SESSION_KEY, LABEL, Parameter("limit", f"how many of the last messages ({LAST})", Form.WHOLE)),
     run=_run,
     is_read_only=True,

@@ -1,4 +1,4 @@
-"""sessions_list: which sessions are there, and what became of the caller's children."""
+"""sessions_list: the live sessions, and the ends of the caller's children."""
 
 from typing import Final
 
@@ -11,7 +11,7 @@ from covey.toolkits.tool import Answer, Arguments, Caller, Form, Parameter, Tool
 from covey.toolkits.wording import said
 
 MANY: Final = 100
-"""So many sessions, and so many children that have ended, are listed; the rest is counted."""
+"""The maximal number of sessions, and of ended children, in a list; the rest is counted."""
 
 
 async def _run(caller: Caller, arguments: Arguments) -> Answer:
@@ -51,7 +51,7 @@ def _child(run: Run) -> JsonObject:
 
 SESSIONS_LIST: Final = Tool(
     name="sessions_list",
-    description="List the sessions that are there, with the keys and labels to reach them. Your children have a runId.",
+    description="List the live sessions, with the keys and labels to reach them. Your children have a runId.",
     parameters=(Parameter("ended", "true: also your children that have ended, and how", Form.FLAG),),
     run=_run,
     is_read_only=True,

@@ -1,4 +1,4 @@
-"""sessions_send: say something to a session that is there, and wait for its reply; or answer what one has asked."""
+"""sessions_send: say something to a live session, and wait for its reply; or answer a question of one."""
 
 from typing import Final
 
@@ -47,7 +47,8 @@ async def _run(caller: Caller, arguments: Arguments) -> Answer:
 
 
 async def _reply(caller: Caller, answered: MessageId, text: str | None, arguments: Arguments, seconds: float) -> Answer:
-    """Answer a message that wants an answer. Where it wants none, as a late reply, the talk with its sender goes on."""
+    """Answer a message that wants an answer. If it wants none, like a late reply, continue the negotiation with its
+    sender."""
     if text is None:
         raise Invalid("message", None, "say what you reply")
     if any(name in arguments for name in (SESSION_KEY.name, LABEL.name)):
@@ -74,7 +75,7 @@ async def _reply(caller: Caller, answered: MessageId, text: str | None, argument
 
 async def _answer(caller: Caller, exchange: Exchange) -> Answer:
     run = None if exchange.session.key.is_main else await caller.services.runs.of_session(exchange.session.id)
-    # All of it: it is settled by being returned.
+    # The whole body: returning it settles the delivery.
     reply = None if exchange.reply is None else harmless(body_of(exchange.reply))
     data: dict[str, Json] = {
         "status": str(exchange.state),
@@ -93,7 +94,7 @@ async def _answer(caller: Caller, exchange: Exchange) -> Answer:
 
 
 async def _note(caller: Caller, exchange: Exchange) -> str:
-    """Say what can be done next."""
+    """Return a sentence about the next step."""
     agent = exchange.session.agent
     if exchange.state is ExchangeState.FAILED:
         return f"{agent} will not reply: {said(exchange.reason)}."
@@ -114,10 +115,10 @@ async def _note(caller: Caller, exchange: Exchange) -> str:
 SESSIONS_SEND: Final = Tool(
     name="sessions_send",
     description=(
-        f"Say something to a session that is there and wait for its reply, up to {LONGEST_WAIT:.0f} seconds; a late "
+        f"Say something to a live session and wait for its reply, up to {LONGEST_WAIT:.0f} seconds; a late "
         "reply comes to your inbox. Calls to the same session are one talk of a few rounds; the message "
-        f"{REPLY_SKIP}, alone, ends it, from either side. What you owe a session is answered by the same call. "
-        "Without message: wait on."
+        f"{REPLY_SKIP}, alone, ends it, from either side. An answer that you owe is given by the same call. "
+        "Without message: keep waiting."
     ),
     parameters=(
         SESSION_KEY,

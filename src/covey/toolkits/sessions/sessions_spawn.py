@@ -1,4 +1,4 @@
-"""sessions_spawn: start a child that does a task, and go on at once. Its result comes to the inbox."""
+"""sessions_spawn: start a child for a task, and go on at once. Its result comes to the inbox."""
 
 from typing import Final
 
@@ -47,7 +47,7 @@ SESSIONS_SPAWN: Final = Tool(
     name="sessions_spawn",
     description=(
         "Start a child agent for a task. You don't wait: you get its session key at once, and its result comes to your "
-        "inbox when it is finished. To talk to a session that is there already, use sessions_send."
+        "inbox when it is finished. To talk to an existing session, use sessions_send."
     ),
     parameters=(
         Parameter("task", "all that the child needs to know to do it", is_required=True),

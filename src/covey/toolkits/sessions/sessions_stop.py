@@ -1,4 +1,4 @@
-"""sessions_stop: end a child. What it made until then is its result."""
+"""sessions_stop: end a child. What it has made so far is its result."""
 
 from typing import Final
 

@@ -18,11 +18,11 @@ LABEL: Final = Parameter("label", "label of the session, instead of its key")
 HINT: Final = "sessions_list shows the sessions that there are."
 
 MANY: Final = 1_000
-"""So many of its children are looked through, the latest."""
+"""The number of children that are searched; the latest ones."""
 
 
 async def live_session(caller: Caller, arguments: Arguments) -> Session:
-    """Return the session that is meant. One that is not there is SessionUnknown, several are LabelAmbiguous."""
+    """Return the named session. Raise SessionUnknown if there is none, LabelAmbiguous if there are several."""
     key, label = _names(arguments)
     directory = caller.services.directory
     if label is not None:
@@ -33,8 +33,8 @@ async def live_session(caller: Caller, arguments: Arguments) -> Session:
 
 
 async def own_child(caller: Caller, arguments: Arguments) -> Run | None:
-    """Return the child of the caller's agent that is meant, one that lives before one that has ended; None where no
-    child of it is."""
+    """Return the named child of the caller's agent; a running child is preferred to an ended one. None if it is no
+    child of that agent."""
     key, label = _names(arguments)
     views = await caller.services.runs.find(RunFilter(parent_agent=caller.identity.agent), MANY)
     named = [v.run for v in views if (label or key) in ((v.run.label,) if label else (str(v.run.key), v.run.session))]
@@ -45,7 +45,8 @@ async def own_child(caller: Caller, arguments: Arguments) -> Run | None:
 
 
 async def known_child(caller: Caller, arguments: Arguments) -> Run:
-    """Return the same; where it is none, SessionUnknown, or Invalid for a session that is nobody's child."""
+    """Like `own_child`, but raise SessionUnknown if there is no such session, or Invalid if the session is not a
+    child."""
     run = await own_child(caller, arguments)
     if run is not None:
         return run

@@ -1,4 +1,4 @@
-"""The worker toolkit: how a worker works and reports. Its tools are those of native that a worker needs."""
+"""The worker toolkit: instructions for a worker. Its tools are those of native that a worker needs."""
 
 from typing import Final
 
