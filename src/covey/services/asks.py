@@ -77,8 +77,10 @@ class Asks:
                 if ended is None:
                     ended = await self._waiting.after(bell, lambda: self._end(ticket, actor), timeout)
                 return ended or await self._conclude(ticket, actor, heeds_questions)
-            except BaseException as error:
-                await self._waits.give_up(ticket, actor, error)
+            except GeneratorExit:
+                raise  # nothing may be awaited any more
+            except BaseException:
+                await self._waits.give_up(ticket, actor)
                 raise
 
     async def _post(
@@ -125,10 +127,10 @@ class Asks:
             if settled is None and timeout <= 0:  # a caller that only polled may go on to wait
                 return await self._given(await self._ticket(ticket), None, actor)
             return await self._conclude(ticket, actor, heeds_questions)
-        except WaitCircle:
-            raise  # no wait has begun
-        except BaseException as error:
-            await self._waits.give_up(ticket, actor, error)
+        except (WaitCircle, GeneratorExit):
+            raise  # no wait has begun, or nothing may be awaited any more
+        except BaseException:
+            await self._waits.give_up(ticket, actor)
             raise
 
     async def _ticket(self, ticket: TicketId) -> Ticket:

@@ -160,10 +160,10 @@ class Spawning:
             if found is None and timeout > 0:
                 await self._waits.end(run.ticket, actor)
             return None if found is None else await self._result_of(found, actor)
-        except WaitCircle:
-            raise  # no wait has begun
-        except BaseException as error:
-            await self._waits.give_up(run.ticket, actor, error)
+        except (WaitCircle, GeneratorExit):
+            raise  # no wait has begun, or nothing may be awaited any more
+        except BaseException:
+            await self._waits.give_up(run.ticket, actor)
             raise
 
     async def stop(self, run_id: RunId, actor: Identity, why: str = "", timeout: float = STOP_SECONDS) -> Run:

@@ -220,12 +220,11 @@ class Waits:
 
         await self._store.commit(operation, is_light=True)
 
-    async def give_up(self, what: Awaited, actor: Identity, error: BaseException) -> None:
-        """End the wait of a caller that was interrupted by `error`, also if the caller is cancelled once more. If the
-        store can't be written now, the wait runs out by itself."""
-        if not isinstance(error, GeneratorExit):  # nothing may be awaited after it
-            with suppress(CoveyError):
-                await self._complete(self.end(what, actor))
+    async def give_up(self, what: Awaited, actor: Identity) -> None:
+        """End the wait of a caller that was interrupted, also if the caller is cancelled once more. If the store can't
+        be written now, the wait runs out by itself."""
+        with suppress(CoveyError):
+            await self._complete(self.end(what, actor))
 
     async def give_up_all(self, question: MessageId, actor: Identity) -> None:
         """End all waits for the answers to a question, as `give_up` does for one."""

@@ -58,8 +58,12 @@ async def test_what_is_no_file_costs_the_server_nothing(folder: Folder) -> None:
 
             await attach_all()
             before = open_descriptors(server.process.process.pid)
-            await attach_all()
-            assert open_descriptors(server.process.process.pid) <= before
+            for _ in range(ROUNDS):
+                await attach_all()
+            assert open_descriptors(server.process.process.pid) < before + ROUNDS  # connections come and go
+
+
+ROUNDS = 10
 
 
 def open_descriptors(pid: int) -> int:
