@@ -56,7 +56,7 @@ class MemoryHoldings:
 
         page = list(islice(((n, message) for n, message in self._numbered(after) if fits(message)), limit))
         threads = dict.fromkeys(message.thread for _, message in page)
-        return Page(tuple(threads), page[-1][0] if len(page) == limit else None)
+        return Page(tuple(threads), page[-1][0] if page and len(page) == limit else None)
 
     async def state(self, thread: MessageId) -> ThreadState | None:
         messages = await self._messages.thread(thread)
@@ -96,7 +96,7 @@ class MemoryHoldings:
         numbered = ((n, digests) for n, message in self._numbered(after) if (digests := _digests(message)))
         page = list(islice(numbered, limit))
         distinct = dict.fromkeys(digest for _, digests in page for digest in digests)
-        return Page(tuple(distinct), page[-1][0] if len(page) == limit else None)
+        return Page(tuple(distinct), page[-1][0] if page and len(page) == limit else None)
 
     def _line(self, task: Task) -> Iterator[Task]:
         """Go through a task, all that it is a part of, and all its parts."""
@@ -204,7 +204,7 @@ class MemoryPruned:
                 offers += 1
         last = page[-1].position if page else after
         events = self._journal.remove(lambda event: after < event.position <= last and self._is_gone(event))
-        return Removed(offers=offers, events=events), last if len(page) == limit else None
+        return Removed(offers=offers, events=events), last if page and len(page) == limit else None
 
     def _is_empty(self, offer: Offer) -> bool:
         shown = (self._messages.filed.get(delivery_message(delivery)) for delivery in offer.deliveries)

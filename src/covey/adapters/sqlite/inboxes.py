@@ -31,7 +31,7 @@ class SqliteInboxes:
         while True:
             rows = delivery_rows(self._access, _WAITING, (inbox, after, *wanted, limit))
             found = readable(rows)
-            if found or len(rows) < limit:
+            if found or not rows or len(rows) < limit:
                 return found
             after = rows[-1][SEQ]  # a whole page of damaged ones is not the end
 

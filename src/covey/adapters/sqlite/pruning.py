@@ -35,7 +35,7 @@ class SqliteHoldings:
         else:
             rows = self._rows("in_scope", scope, after, to_text(before), limit)
         distinct = dict.fromkeys(MessageId(thread) for _, thread in rows)
-        return Page(tuple(distinct), rows[-1][0] if len(rows) == limit else None)
+        return Page(tuple(distinct), rows[-1][0] if rows and len(rows) == limit else None)
 
     async def state(self, thread: MessageId) -> ThreadState | None:
         ((messages, sent_at),) = self._rows("thread", thread)
@@ -84,7 +84,7 @@ class SqliteHoldings:
         rows = self._rows("with_files", after, limit)
         parts = (part for _, *row in rows for part in decode_document(*row).parts)
         distinct = dict.fromkeys(part.digest for part in parts if isinstance(part, FilePart))
-        return Page(tuple(distinct), rows[-1][0] if len(rows) == limit else None)
+        return Page(tuple(distinct), rows[-1][0] if rows and len(rows) == limit else None)
 
     def _rows(self, name: str, *values: Any) -> Sequence[Row]:
         return list(self._access.read(_SQL[name], values))

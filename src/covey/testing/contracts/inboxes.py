@@ -57,6 +57,12 @@ class InboxesContract:
         found = await kept(open_store, lambda tx: fill(tx, *(here(n) for n in range(1, 6))), look)
         assert found == [ids[:2], ids[2:4], ids[4:]]
 
+    async def test_a_limit_of_none_gives_none(self, open_store: OpenStore) -> None:
+        async def look(transaction: Transaction) -> list[int]:
+            return [len(await transaction.inboxes.waiting(inbox, WAITING, limit=0)) for inbox in (HERE, THERE)]
+
+        assert await kept(open_store, lambda tx: fill(tx, here(1)), look) == [0, 0]
+
     async def test_an_inbox_that_nobody_used_is_empty(self, open_store: OpenStore) -> None:
         async def look(transaction: Transaction) -> tuple[int, int, Delivery | None]:
             inbox = InboxId("agent:nobody")
