@@ -73,7 +73,7 @@ def find_cycle(modules: Mapping[str, ast.Module]) -> Sequence[str]:
     # The root package is no target: another rule keeps everybody from importing it.
     known = set(modules) - {ROOT}
     try:
-        TopologicalSorter({name: set(targets(tree, known)) for name, tree in modules.items()}).prepare()
+        TopologicalSorter({name: {*targets(tree, known)} - {name} for name, tree in modules.items()}).prepare()
     except CycleError as error:
         return [*reversed(error.args[1])]
     return ()

@@ -10,7 +10,8 @@ import pytest
 from covey.core.drive import finish
 from covey.core.errors import Invalid
 from covey.core.store_url import StoreUrl
-from covey.engines import BUILT_IN, Engine, engine_of, folder, memory, nats, parse_store_url, sqlite
+from covey.engines import BUILT_IN, engine_of, folder, memory, nats, parse_store_url, sqlite
+from covey.engines.engine import Engine
 from covey.ports.store import Survives
 
 ENGINES: Final[Mapping[str, Engine]] = {

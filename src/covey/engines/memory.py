@@ -8,7 +8,7 @@ from covey.adapters.system.clock import SystemClock
 from covey.core.late import late
 from covey.core.reporting import Report, report_nothing
 from covey.core.store_url import StoreUrl, parse_options, split_store_url
-from covey.engines import EngineCapabilities
+from covey.engines.engine import EngineCapabilities
 from covey.ports.space import Ports
 
 

@@ -9,7 +9,7 @@ from covey.core.errors import Invalid
 from covey.core.late import late
 from covey.core.reporting import Report, report_nothing
 from covey.core.store_url import StoreUrl, parse_options, split_store_url, without_login
-from covey.engines import EngineCapabilities
+from covey.engines.engine import EngineCapabilities
 from covey.engines.nats_driver import nats_ports
 from covey.ports.space import Ports
 

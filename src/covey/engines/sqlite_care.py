@@ -8,7 +8,7 @@ from covey.adapters.system.clock import SystemClock
 from covey.core.errors import SpaceMissing
 from covey.core.reporting import Report, report_nothing
 from covey.core.store_url import STORE_FOLDER, StoreUrl
-from covey.engines import Engine
+from covey.engines.engine import Engine
 from covey.ports.backup import Place
 from covey.ports.care import BackupPorts, RestorePorts, Salvaged, UpkeepPorts
 from covey.ports.checkup import Checkup, Tell
