@@ -19,11 +19,11 @@ from collections.abc import Sequence
 from importlib import import_module
 from typing import Final, cast
 
+import covey.ports as ports
 from covey.core.errors import Invalid
 from covey.core.reporting import Report, report_nothing
 from covey.core.store_url import STORE_FILE, STORE_FOLDER, StoreUrl, split_store_url, without_login
 from covey.engines.engine import Engine
-from covey.ports.space import Ports
 
 GROUP: Final = "covey.engines"
 """The group of entry points that names the engines of third parties."""
@@ -54,12 +54,12 @@ def parse_store_url(text: str) -> StoreUrl:
     return _engine(split_store_url(text).scheme, without_login(text)).parse(text)
 
 
-def connect(url: StoreUrl, roots: Sequence[str], report: Report = report_nothing) -> Ports:
+def connect(url: StoreUrl, roots: Sequence[str], report: Report = report_nothing) -> "ports.Ports":
     """Return the adapters of the space at a URL, for a program with an event loop (`Engine.connect`)."""
     return engine_of(url).connect(url, roots, report)
 
 
-def connect_inline(url: StoreUrl, roots: Sequence[str], report: Report = report_nothing) -> Ports:
+def connect_inline(url: StoreUrl, roots: Sequence[str], report: Report = report_nothing) -> "ports.Ports":
     """Return the adapters of the space at a URL, for a short command (`Engine.connect_inline`)."""
     return engine_of(url).connect_inline(url, roots, report)
 

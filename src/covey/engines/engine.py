@@ -6,7 +6,6 @@ from typing import NamedTuple, Protocol
 import covey.ports as ports
 from covey.core.reporting import Report, report_nothing
 from covey.core.store_url import StoreUrl
-from covey.ports.space import Ports
 
 
 class EngineCapabilities(NamedTuple):
@@ -73,13 +72,13 @@ class Engine(UrlForm, Protocol):
         space here; None if nothing of the space is kept on this machine."""
         ...
 
-    def connect(self, url: StoreUrl, roots: Sequence[str], report: Report = report_nothing) -> Ports:
+    def connect(self, url: StoreUrl, roots: Sequence[str], report: Report = report_nothing) -> "ports.Ports":
         """Return the adapters of a space for a program with an event loop. The space is made if it is not there; that
         may wait until the adapters are first used. Files may be attached from beneath `roots`. Long work that comes
         first is reported, on any thread."""
         ...
 
-    def connect_inline(self, url: StoreUrl, roots: Sequence[str], report: Report = report_nothing) -> Ports:
+    def connect_inline(self, url: StoreUrl, roots: Sequence[str], report: Report = report_nothing) -> "ports.Ports":
         """Return the adapters of a space for a short command, like `connect`: they do everything in the calling thread
         and never suspend, so that no event loop is needed. They ring, but need not listen. Each module is best imported
         when its adapter is first used."""

@@ -18,7 +18,6 @@ from covey.engines.sqlite import (
     parse_path,
     synchronous,
 )
-from covey.ports.space import Ports
 
 LAYOUTS: Final = ("dialogue", "mailbox")
 
@@ -49,7 +48,7 @@ class FolderEngine(SqliteEngine):
     def ledger_path(self, url: StoreUrl) -> str:
         return absolute_path(f"{url.place}/{STORE_FOLDER}/{STORE_FILE}")
 
-    def connect(self, url: StoreUrl, roots: Sequence[str], report: Report = report_nothing) -> Ports:
+    def connect(self, url: StoreUrl, roots: Sequence[str], report: Report = report_nothing) -> "ports.Ports":
         from covey.adapters.doorbell.folders import runtime_folder
         from covey.adapters.doorbell.listen import DoorbellWakeups
         from covey.adapters.system.liveness import SystemLiveness
@@ -63,7 +62,7 @@ class FolderEngine(SqliteEngine):
         files = ThreadedFiles(roots, _store_files(path, url, layout))
         return adapters(path, store, wakeups, liveness, files, _shared_archive(url, layout))
 
-    def connect_inline(self, url: StoreUrl, roots: Sequence[str], report: Report = report_nothing) -> Ports:
+    def connect_inline(self, url: StoreUrl, roots: Sequence[str], report: Report = report_nothing) -> "ports.Ports":
         return _InlineFolder(self.ledger_path(url), url, roots, report)
 
 

@@ -9,7 +9,6 @@ from covey.core.late import late
 from covey.core.reporting import Report, report_nothing
 from covey.core.store_url import StoreUrl, parse_options, split_store_url
 from covey.engines.engine import EngineCapabilities
-from covey.ports.space import Ports
 
 
 class MemoryEngine:
@@ -42,7 +41,7 @@ class MemoryEngine:
     def ledger_path(self, url: StoreUrl) -> None:
         del url
 
-    def connect(self, url: StoreUrl, roots: Sequence[str], report: Report = report_nothing) -> Ports:
+    def connect(self, url: StoreUrl, roots: Sequence[str], report: Report = report_nothing) -> "ports.Ports":
         del url, report
         from covey.adapters.memory import MemoryBlobs, MemoryLiveness, MemorySearch, MemoryStore, MemoryWakeups
         from covey.adapters.system.files import RootedFiles
@@ -63,7 +62,7 @@ class MemoryEngine:
             ids=SystemIds(),
         )
 
-    def connect_inline(self, url: StoreUrl, roots: Sequence[str], report: Report = report_nothing) -> Ports:
+    def connect_inline(self, url: StoreUrl, roots: Sequence[str], report: Report = report_nothing) -> "ports.Ports":
         return self.connect(url, roots, report)
 
 

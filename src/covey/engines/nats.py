@@ -11,7 +11,6 @@ from covey.core.reporting import Report, report_nothing
 from covey.core.store_url import StoreUrl, parse_options, split_store_url, without_login
 from covey.engines.engine import EngineCapabilities
 from covey.engines.nats_driver import nats_ports
-from covey.ports.space import Ports
 
 FILE_OPTIONS: Final = ("cache", "creds", "nkey", "tls_ca", "tls_cert", "tls_key")
 """The options of a URL that name files."""
@@ -54,10 +53,10 @@ class NatsEngine:
 
         return replica_path(url, os.environ)
 
-    def connect(self, url: StoreUrl, roots: Sequence[str], report: Report = report_nothing) -> Ports:
+    def connect(self, url: StoreUrl, roots: Sequence[str], report: Report = report_nothing) -> "ports.Ports":
         return nats_ports().ThreadedNats(url, roots, report)
 
-    def connect_inline(self, url: StoreUrl, roots: Sequence[str], report: Report = report_nothing) -> Ports:
+    def connect_inline(self, url: StoreUrl, roots: Sequence[str], report: Report = report_nothing) -> "ports.Ports":
         return nats_ports().InlineNats(url, roots, report)
 
 

@@ -12,7 +12,6 @@ from covey.core.late import late
 from covey.core.reporting import Report, report_nothing
 from covey.core.store_url import StoreUrl, parse_options, split_store_url
 from covey.engines.engine import EngineCapabilities
-from covey.ports.space import Ports
 
 SYNCHRONOUS: Final = ("full", "normal")
 
@@ -45,7 +44,7 @@ class SqliteEngine:
     def ledger_path(self, url: StoreUrl) -> str:
         return absolute_path(url.place)
 
-    def connect(self, url: StoreUrl, roots: Sequence[str], report: Report = report_nothing) -> Ports:
+    def connect(self, url: StoreUrl, roots: Sequence[str], report: Report = report_nothing) -> "ports.Ports":
         del report  # the index is brought up to date on its own thread, while the space is in use
         from covey.adapters.doorbell.folders import runtime_folder
         from covey.adapters.doorbell.listen import DoorbellWakeups
@@ -60,7 +59,7 @@ class SqliteEngine:
         files = ThreadedFiles(roots, StoreFiles(path))
         return adapters(path, store, wakeups, SystemLiveness(os.path.dirname(path)), files)
 
-    def connect_inline(self, url: StoreUrl, roots: Sequence[str], report: Report = report_nothing) -> Ports:
+    def connect_inline(self, url: StoreUrl, roots: Sequence[str], report: Report = report_nothing) -> "ports.Ports":
         return InlinePorts(self.ledger_path(url), url, roots, report)
 
 
@@ -155,7 +154,7 @@ def adapters(
     liveness: "ports.Liveness",
     files: "ports.Files",
     shared_archive: "ports.SharedArchive | None" = None,
-) -> Ports:
+) -> "ports.Ports":
     """Return the adapters of a space whose ledger is the file `path`, for a program with an event loop."""
     from covey.adapters.blobfiles.threaded import ThreadedBlobs
     from covey.adapters.sqlite.search_lane import ThreadedSearch
