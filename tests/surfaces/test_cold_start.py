@@ -70,6 +70,7 @@ COVEY = """
     covey.core.times
     covey.core.wire
     covey.engines
+    covey.engines.engine
     covey.engines.sqlite
     covey.ports
     covey.services
