@@ -8,17 +8,17 @@ from pathlib import Path
 from typing import Any
 
 from bench.figures import Row, ms, percentile
-from covey.core.attention import LeftOut, Letter, OtherAgent, Pending
-from covey.core.attention_fit import fit_letters, fit_others
-from covey.core.card import Presence
+from covey.core.attention.pending import LeftOut, Letter, OtherAgent, Pending
+from covey.core.directory.card import Presence
 from covey.core.identity import Grade, Identity
 from covey.core.ids import MessageId, OfferId, delivery_id
-from covey.core.inject import Form, inject
-from covey.core.inject_pieces import Provider
-from covey.core.message import Kind
+from covey.core.injection.injection import Form, inject
+from covey.core.injection.messages import Provider
+from covey.core.ledger.message import Kind
+from covey.core.ledger.offer import Presentation
 from covey.core.names import AgentName
-from covey.core.offer import Presentation
-from covey.core.render_escape import harmless
+from covey.core.rendering.budget import fit_letters, fit_others
+from covey.core.text.escape import harmless
 
 LETTERS = 64
 LENGTH = 500

@@ -22,8 +22,8 @@ from bench.figures import machine
 from bench.nats import memory_of, space, streams
 from bench.sends import make_sink
 from bench.workers import together
-from covey.adapters.sqlite.replica_snapshots import keep
-from covey.core.nats_names import SpaceName, snapshot_stream
+from covey.adapters.sqlite.replica.snapshots import keep
+from covey.core.formats.nats_names import SpaceName, snapshot_stream
 from covey.engines import parse_store_url
 from covey.engines.nats_ports import fetch_all, opener
 from covey.surfaces.python.member import Member

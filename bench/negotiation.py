@@ -12,8 +12,8 @@ from bench.figures import Row, ms
 from bench.sends import ROOMY
 from covey.core.limits import MAX_COUNT
 from covey.core.names import OPERATOR, AgentName
-from covey.core.negotiation import REPLY_SKIP
-from covey.core.storm import Limit
+from covey.core.storms.budget import Limit
+from covey.core.work.negotiation import REPLY_SKIP
 from covey.surfaces.python.member import Member
 
 TURNS: Final = 15

@@ -8,8 +8,8 @@ from bench.figures import Row, ms, per_second
 from bench.raw import appends
 from bench.send_worker import senders
 from bench.workers import together
-from covey.core.capacity import Capacity
-from covey.core.card import Card
+from covey.core.directory.capacity import Capacity
+from covey.core.directory.card import Card
 
 ROOMY = Card(capacity=Capacity(limit=1_000_000))
 

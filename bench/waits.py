@@ -5,19 +5,18 @@ from pathlib import Path
 
 from bench.figures import Row, ms, percentile
 from covey.core.address import Address, AddressKind
-from covey.core.card import Agent, Card
-from covey.core.draft import Draft
+from covey.core.directory.card import Agent, Card
 from covey.core.drive import finish
 from covey.core.errors import WaitCircle
 from covey.core.ids import MessageId, ticket_id
-from covey.core.message import Kind
+from covey.core.ledger.draft import Draft
+from covey.core.ledger.message import Kind, TextPart
+from covey.core.ledger.ticket import Ticket, TicketState
+from covey.core.ledger.waits import Wait
 from covey.core.names import AgentName
-from covey.core.parts import TextPart
-from covey.core.ticket import Ticket, TicketState
-from covey.core.waits import Wait
 from covey.engines import connect_inline, locate
 from covey.ports.store import Transaction
-from covey.services.recipients import SendPolicy
+from covey.services.mail.recipients import SendPolicy
 from covey.services.space import Services
 
 REPEATS = 30

@@ -5,11 +5,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
-from covey.core.wire import FIELDS
+from covey.core.ledger.wire import FIELDS
 from covey.surfaces.cli import exits
 from covey.surfaces.cli.catalogue import GROUPS, VERBS
-from covey.surfaces.cli.grammar import Argument, arguments_of
 from covey.surfaces.cli.main import load, parser_of
+from covey.surfaces.cli.options.completing import Argument, arguments_of
 from covey.surfaces.cli.topics import TOPICS
 
 PAGE: Final = Path(__file__).parent.parent / "docs" / "reference" / "cli.md"

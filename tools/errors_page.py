@@ -10,8 +10,8 @@ from typing import Final
 
 from covey import adapters
 from covey.core import errors
+from covey.core.directory.routing import RefusalCode
 from covey.core.errors import CoveyError, NotFound, Rejected, Unavailable
-from covey.core.routing import RefusalCode
 
 PAGE: Final = Path(__file__).parent.parent / "docs" / "reference" / "errors.md"
 

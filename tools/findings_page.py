@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from covey.core.diagnoses import DIAGNOSES
-from covey.core.finding import Area, Diagnosis
+from covey.core.care.diagnoses import DIAGNOSES
+from covey.core.care.finding import Area, Diagnosis
 
 PAGE: Final = Path(__file__).parent.parent / "docs" / "reference" / "findings.md"
 

@@ -10,7 +10,7 @@ def carriers(stream: TextIO):
     """Return what makes the adapter of a channel, which writes to the stream or posts to where its URL leads."""
     from covey.adapters.console import ConsoleChannel
     from covey.adapters.webhook import WebhookChannel
-    from covey.core.channel import ChannelConfig, ChannelKind
+    from covey.core.channels.channel import ChannelConfig, ChannelKind
 
     def carrier(config: ChannelConfig):
         is_console = config.kind is ChannelKind.CONSOLE
@@ -28,7 +28,7 @@ def whole_file(file: str, *, replace: bool):
 
 def mailboxes(root: str):
     """Return the mailboxes in a folder, for programs that have no ledger, with a clock and what makes ids."""
-    from covey.adapters.files.mailboxes import Mailboxes
+    from covey.adapters.folder.mailboxes import Mailboxes
     from covey.adapters.system.ids import SystemIds
 
     return Mailboxes(root), SystemClock(), SystemIds()
@@ -43,14 +43,14 @@ def launcher():
 
 def new_nats_key():
     """Return a new key for a user of a NATS server: the public one and its seed."""
-    from covey.adapters.nats.keys import new_key
+    from covey.adapters.nats.client.keys import new_key
 
     return new_key()
 
 
 def public_nats_key(file: str) -> str:
     """Return the public key to the seed in a file."""
-    from covey.adapters.nats.keys import public_key
+    from covey.adapters.nats.client.keys import public_key
 
     return public_key("key file", file)
 

@@ -17,11 +17,9 @@ from typing import Any, Final, NamedTuple
 
 from covey.composition import mailboxes
 from covey.core.errors import Invalid, MessageTooLarge, RecipientUnknown
-from covey.core.layout_mailbox import ENDING, file_name
-from covey.core.layout_reading import document_of, instant_of
-from covey.core.layout_registry import heard_at
-from covey.core.limits import MAX_ENVELOPE_BYTES, PRESENCE_LEASE
-from covey.core.mailbox_forms import (
+from covey.core.formats.foreign_files import document_of, instant_of
+from covey.core.formats.mailbox import ENDING, file_name
+from covey.core.formats.mailbox_forms import (
     STATUSES,
     Fields,
     check_agent,
@@ -31,6 +29,8 @@ from covey.core.mailbox_forms import (
     whole_entry,
     whole_message,
 )
+from covey.core.formats.registry import heard_at
+from covey.core.limits import MAX_ENVELOPE_BYTES, PRESENCE_LEASE
 from covey.core.times import format_instant
 
 __all__ = ["BrokenFile", "MailboxManager"]

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 import covey
-from covey.core.delivery import DeliveryState
-from covey.core.event import Action
+from covey.core.ledger.delivery import DeliveryState
+from covey.core.ledger.event import Action
 from covey.core.names import AgentName
-from covey.ports.journal import EventFilter
+from covey.ports.ledger import EventFilter
 from tests.chaos.nats_consumer import consumer, said
 from tests.nats.servers import NatsServer, one_node
 

@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from covey.adapters.sqlite.integrity import integrity_check
-from covey.core.card import Card
-from covey.core.event import Action
+from covey.adapters.sqlite.care.integrity import integrity_check
+from covey.core.directory.card import Card
 from covey.core.identity import Identity
 from covey.core.ids import MessageId
+from covey.core.ledger.event import Action
 from covey.core.names import AgentName
 from covey.engines import connect_inline, parse_store_url
-from covey.ports.journal import EventFilter
+from covey.ports.ledger import EventFilter
 from covey.ports.store import Transaction
 from covey.services.space import Services
 from tests.chaos.nats_step import BEGINNING, KEEPING, SENDING, TAKING_IN, keep, send

@@ -2,14 +2,14 @@
 
 from datetime import UTC, datetime
 
-from covey.core.attention import LeftOut, Letter, OtherAgent, Pending, Rank
-from covey.core.card import Presence
+from covey.core.attention.pending import LeftOut, Letter, OtherAgent, Pending, Rank
+from covey.core.directory.card import Presence
 from covey.core.identity import Grade, Identity
 from covey.core.ids import OfferId, delivery_id
-from covey.core.message import Kind
+from covey.core.ledger.message import Kind
+from covey.core.ledger.offer import Presentation
 from covey.core.names import AgentName, Scope, Subject
-from covey.core.offer import Presentation
-from covey.testing.ids import numbered_uuid
+from covey.testing.fakes import numbered_uuid
 from covey.testing.records import a_message_id
 
 SENT_AT = datetime(2026, 4, 30, 14, 0, tzinfo=UTC)

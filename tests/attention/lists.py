@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 from hypothesis import strategies as st
 
-from covey.core.inject_pieces import Provider
+from covey.core.injection.messages import Provider
 from covey.testing.models import Api, refusal_of, thinking_signature
 from covey.testing.models.openai_responses.memory import encrypted
 

@@ -5,7 +5,7 @@ from time import process_time
 
 import pytest
 
-from covey.core.render_escape import attribute, contained, harmless, one_line, still_harmless
+from covey.core.text.escape import attribute, contained, harmless, one_line, still_harmless
 
 pytestmark = pytest.mark.requirement("peers.render.escape")
 

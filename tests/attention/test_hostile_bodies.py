@@ -5,16 +5,15 @@ from collections.abc import Sequence
 
 import pytest
 
-from covey.core.attention import LeftOut, Pending
+from covey.core.attention.pending import LeftOut, Pending
 from covey.core.identity import Grade
-from covey.core.inject import Form, inject, take_out
-from covey.core.inject_pieces import Provider
-from covey.core.message import Kind, Message
-from covey.core.parts import TextPart
-from covey.core.render import Style, framed
-from covey.core.render_escape import contained, harmless, still_harmless
-from covey.core.render_peers import peers_block
-from covey.core.spawn_prompt import later_prompt
+from covey.core.injection.injection import Form, inject, take_out
+from covey.core.injection.messages import Provider
+from covey.core.ledger.message import Kind, Message, TextPart
+from covey.core.rendering.peers import peers_block
+from covey.core.rendering.styles import Style, framed
+from covey.core.text.escape import contained, harmless, still_harmless
+from covey.core.work.spawn_prompt import later_prompt
 from covey.testing.records import a_message, a_run
 from tests.attention.hostile import Grammar
 from tests.attention.letters import a_letter, another, pending_for_bob

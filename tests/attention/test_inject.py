@@ -9,11 +9,11 @@ from anthropic.types import TextBlock, ToolUseBlock
 from openai.types.chat import ChatCompletionMessage
 from openai.types.responses import ResponseFunctionToolCall
 
-from covey.core.inject import Form, inject, take_out
-from covey.core.inject_pieces import Provider
-from covey.core.offer import Presentation
-from covey.core.render import FRAME_BEGIN, FRAME_END, Style, framed
-from covey.testing.ids import numbered_uuid
+from covey.core.injection.injection import Form, inject, take_out
+from covey.core.injection.messages import Provider
+from covey.core.ledger.offer import Presentation
+from covey.core.rendering.styles import FRAME_BEGIN, FRAME_END, Style, framed
+from covey.testing.fakes import numbered_uuid
 from tests.attention.letters import a_letter, another, pending_for_bob
 
 pytestmark = pytest.mark.requirement("broadcast.attention")

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from covey.core.attention import Pending
-from covey.core.inject import Form, Injected, inject, take_out
-from covey.core.inject_pieces import Provider
-from covey.core.offer import Presentation
-from covey.core.render import Style
+from covey.core.attention.pending import Pending
+from covey.core.injection.injection import Form, Injected, inject, take_out
+from covey.core.injection.messages import Provider
+from covey.core.ledger.offer import Presentation
+from covey.core.rendering.styles import Style
 from tests.attention.letters import a_letter, another, pending_for_bob
 from tests.attention.lists import Case, anthropic_cases, cases, chat_cases, responses_cases
 

@@ -6,16 +6,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from covey.core.attention import LeftOut, Letter, Pending, Rank, Terms, Ways, check_terms
-from covey.core.attention_fit import fit_letters, fit_others
-from covey.core.attention_order import in_order, newest_states, rank_of
-from covey.core.delivery import Delivery, DeliveryState
+from covey.core.attention.order import in_order, newest_states, rank_of
+from covey.core.attention.pending import LeftOut, Letter, Pending, Rank, Terms, Ways, check_terms
 from covey.core.errors import Invalid
 from covey.core.identity import THE_SPACE, Grade, Identity
+from covey.core.ledger.delivery import Delivery, DeliveryState
+from covey.core.ledger.message import Kind, asks_something
 from covey.core.limits import MIN_ATTENTION_BUDGET
-from covey.core.message import Kind, asks_something
 from covey.core.names import OPERATOR, AgentName
-from covey.core.render import Style, framed
+from covey.core.rendering.budget import fit_letters, fit_others
+from covey.core.rendering.styles import Style, framed
 from covey.testing.records import a_delivery, at
 from tests.attention.hostile import HIDDEN
 from tests.attention.letters import a_letter, another, pending_for_bob

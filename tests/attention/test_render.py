@@ -4,15 +4,15 @@ import json
 
 import pytest
 
-from covey.core.attention import LeftOut, Ways
+from covey.core.attention.pending import LeftOut, Ways
 from covey.core.identity import Grade
-from covey.core.message import Kind
-from covey.core.offer import Presentation
-from covey.core.render import Style, framed
-from covey.core.render_broadcast import synthetic_result
-from covey.core.render_compact import compact_text
-from covey.core.render_peers import peers_block
-from covey.testing.ids import numbered_uuid
+from covey.core.ledger.message import Kind
+from covey.core.ledger.offer import Presentation
+from covey.core.rendering.broadcast import synthetic_result
+from covey.core.rendering.compact import compact_text
+from covey.core.rendering.peers import peers_block
+from covey.core.rendering.styles import Style, framed
+from covey.testing.fakes import numbered_uuid
 from tests.attention.letters import a_letter, another, pending_for_bob
 
 CORRELATION = "7a3b2f00-0000-4000-8000-000000000001"

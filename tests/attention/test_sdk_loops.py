@@ -7,8 +7,8 @@ import openai
 import pytest
 
 import covey
-from covey.core.delivery import DeliveryState
-from covey.core.inject import Form
+from covey.core.injection.injection import Form
+from covey.core.ledger.delivery import DeliveryState
 from covey.surfaces.python.member import Member
 from covey.testing.models import ScriptedModel, Thought, ToolCall, say
 from tests.testing.models.settling import settling

@@ -13,21 +13,20 @@ from covey.adapters.system.files import RootedFiles
 from covey.adapters.system.ids import SystemIds
 from covey.adapters.system.store_files import StoreFiles
 from covey.core.address import parse_address
-from covey.core.binding import OWN
-from covey.core.channel import console, webhook
+from covey.core.channels.binding import OWN
+from covey.core.channels.channel import console, webhook
+from covey.core.channels.http import HttpAddress, HttpLimits
+from covey.core.channels.signature import Direction, Signed, signature
 from covey.core.errors import Invalid, Unavailable
-from covey.core.http_address import HttpAddress
-from covey.core.http_limits import HttpLimits
 from covey.core.identity import Identity
-from covey.core.marks import Marks
-from covey.core.message import Callback
+from covey.core.ledger.marks import Marks
+from covey.core.ledger.message import Callback
 from covey.core.names import AgentName
-from covey.core.signature import Direction, Signed, signature
 from covey.runtime.channels.ear import Ear
 from covey.runtime.channels.http import MAX_BODY, MAX_HEAD
 from covey.services.adapters import Adapters
-from covey.services.channels import Said
-from covey.services.directory import JoinRequest
+from covey.services.channels.channels import Said
+from covey.services.directory.directory import JoinRequest
 from covey.services.space import Services
 from covey.testing import HandClock
 

@@ -6,14 +6,19 @@ from typing import Any
 
 import pytest
 
-from covey.adapters.webhook.bodies import DISCORD_CHARS, FEISHU_BYTES, SLACK_CHARS, body_for, feishu_sign
-from covey.adapters.webhook.channel import judged
-from covey.adapters.webhook.exchange import Answer
-from covey.core.channel import Style, webhook
-from covey.core.message import Message, TaskRef
+from covey.adapters.webhook.channel import (
+    DISCORD_CHARS,
+    FEISHU_BYTES,
+    SLACK_CHARS,
+    Answer,
+    body_for,
+    feishu_sign,
+    judged,
+)
+from covey.core.channels.channel import Style, webhook
+from covey.core.channels.post import Outgoing, Posted, Refused
+from covey.core.ledger.message import DataPart, FilePart, Message, TaskRef, TextPart
 from covey.core.names import AgentName
-from covey.core.parts import DataPart, FilePart, TextPart
-from covey.core.post import Outgoing, Posted, Refused
 from covey.testing import START, a_message, a_post
 
 OPS = AgentName("ops")

@@ -8,15 +8,14 @@ from pathlib import Path
 import pytest
 
 from covey.core.address import parse_address
-from covey.core.draft import Draft
+from covey.core.channels.post import PostState
 from covey.core.drive import finish
 from covey.core.identity import Identity
-from covey.core.message import Callback, Kind
+from covey.core.ledger.draft import Draft
+from covey.core.ledger.message import Callback, Kind, TextPart
 from covey.core.names import AgentName
-from covey.core.parts import TextPart
-from covey.core.post import PostState
 from covey.engines import connect_inline, parse_store_url
-from covey.services.recipients import SendPolicy
+from covey.services.mail.recipients import SendPolicy
 from covey.services.space import Services
 from covey.surfaces.cli.exits import DONE
 from tests.channels.receiving import Receiver, receiver_in, until

@@ -12,17 +12,16 @@ from covey.adapters.system.ids import SystemIds
 from covey.adapters.system.store_files import StoreFiles
 from covey.adapters.webhook import WebhookChannel
 from covey.core.address import parse_address
-from covey.core.channel import webhook
-from covey.core.draft import Draft
+from covey.core.channels.channel import webhook
+from covey.core.channels.post import Outgoing, Post, PostState
+from covey.core.channels.signature import Direction, Signed, is_signed
 from covey.core.identity import Identity
-from covey.core.message import Callback, Kind
+from covey.core.ledger.draft import Draft
+from covey.core.ledger.message import Callback, Kind, TextPart
 from covey.core.names import AgentName
-from covey.core.parts import TextPart
-from covey.core.post import Outgoing, Post, PostState
-from covey.core.signature import Direction, Signed, is_signed
 from covey.runtime.channels.pump import Pump
 from covey.services.adapters import Adapters
-from covey.services.recipients import SendPolicy
+from covey.services.mail.recipients import SendPolicy
 from covey.services.space import Services
 from covey.testing import HandClock
 from tests.channels.receiving import Receiver, receiver_in, until

@@ -7,11 +7,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from covey.core.address import parse_address
-from covey.core.draft import Draft
 from covey.core.ids import DeliveryId, MessageId
-from covey.core.message import Kind
+from covey.core.ledger.draft import Draft
+from covey.core.ledger.message import Kind, TextPart
 from covey.core.names import AgentName, Scope, Subject
-from covey.core.parts import TextPart
 from covey.core.times import format_instant, parse_instant
 
 

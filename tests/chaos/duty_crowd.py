@@ -8,7 +8,7 @@ from typing import Final
 
 import covey
 from covey.core.names import AgentName
-from covey.ports.tasks import TaskFilter
+from covey.ports.work import TaskFilter
 from covey.services.space import Services
 from tests.chaos.duty import Duty, store
 from tests.chaos.duty_rampage import chaos_folder, space_of

@@ -13,16 +13,15 @@ from random import Random, randrange
 from typing import Final
 
 from covey.core.address import parse_address
-from covey.core.card import Card
-from covey.core.draft import Draft
+from covey.core.directory.card import Card
 from covey.core.identity import Identity
-from covey.core.message import Kind
+from covey.core.ledger.draft import Draft
+from covey.core.ledger.message import Kind, TextPart
 from covey.core.names import AgentName
-from covey.core.parts import TextPart
-from covey.core.task import TaskState
+from covey.core.work.task import TaskState
 from covey.engines import connect_inline, parse_store_url
-from covey.ports.tasks import TaskFilter
-from covey.services.recipients import SendPolicy
+from covey.ports.work import TaskFilter
+from covey.services.mail.recipients import SendPolicy
 from covey.services.space import Services
 from tests.chaos.duty import Duty, store, write_program
 from tests.chaos.duty_verdict import Verdict, judge, left_behind

@@ -6,15 +6,15 @@ from pathlib import Path
 from typing import NamedTuple
 
 from covey.composition import launcher
-from covey.core.event import Action, Event
-from covey.core.message import Kind
+from covey.core.ledger.event import Action, Event
+from covey.core.ledger.message import Kind
 from covey.core.names import AgentName
-from covey.core.task import ACTIVE, FINISHED, TaskState
+from covey.core.work.task import ACTIVE, FINISHED, TaskState
 from covey.engines import connect_inline, parse_store_url
 from covey.ports.launcher import Ended
-from covey.ports.tasks import TaskFilter
+from covey.ports.work import TaskFilter
 from covey.services.space import Services
-from covey.services.tasks import TaskView
+from covey.services.tasks.tasks import TaskView
 from tests.chaos.duty import ledger, store
 from tests.properties.world import finish
 

@@ -6,7 +6,7 @@ import tempfile
 from pathlib import Path
 from random import Random, randrange
 
-from covey.core.layout import Layout
+from covey.core.formats.layout import Layout
 from tests.chaos.files_verdict import judge_folder, wanted_in
 from tests.chaos.rampage import check, register
 from tests.chaos.supervisor import supervised

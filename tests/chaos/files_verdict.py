@@ -7,13 +7,12 @@ from pathlib import Path
 from typing import NamedTuple
 
 from covey.core.drive import finish
-from covey.core.event import Action
+from covey.core.formats.layout import Layout, Shelf, standing
 from covey.core.ids import MessageId, ticket_id
-from covey.core.layout import Layout, Shelf
+from covey.core.ledger.event import Action
 from covey.core.names import AgentName
-from covey.core.standing import standing
 from covey.engines import connect_inline, parse_store_url
-from covey.ports.journal import EventFilter
+from covey.ports.ledger import EventFilter
 from covey.ports.store import Transaction
 
 ALL = 10_000_000

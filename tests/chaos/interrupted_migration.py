@@ -12,7 +12,7 @@ from random import Random, randrange
 
 import apsw
 
-from covey.adapters.sqlite.access import on_one_cursor
+from covey.adapters.sqlite.engine.access import on_one_cursor
 from tests.chaos.operated_space import fill
 from tests.surfaces.versions import NAME, SLOW, install_newer
 
@@ -20,7 +20,7 @@ LIMIT_S = 60.0
 
 MIGRATE = """
 import sys
-from covey.adapters.sqlite.store import SqliteStore
+from covey.adapters.sqlite.transactions.store import SqliteStore
 print("ready", flush=True)
 SqliteStore(sys.argv[1])
 print("done", flush=True)

@@ -8,11 +8,10 @@ from pathlib import Path
 from random import Random, randrange
 
 from covey.adapters.blobfiles.blobs import BlobFiles
-from covey.adapters.sqlite.views import SqliteViews
-from covey.core.export_reader import ExportReader
-from covey.core.message import Kind
+from covey.adapters.sqlite.care.views import SqliteViews
+from covey.core.formats.export import ExportReader
+from covey.core.ledger.message import FilePart, Kind
 from covey.core.names import AgentName
-from covey.core.parts import FilePart
 from tests.chaos.interrupting import KILLED, Interrupter, interrupter
 from tests.chaos.talkative import let_talk
 from tests.properties.world import finish

@@ -19,7 +19,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
-from covey.services import prune, transfer_import
+from covey.services.care import prune
+from covey.services.transfer import import_ as transfer_import
 from covey.surfaces.cli.catalogue import VERBS
 from covey.surfaces.cli.main import main as covey
 

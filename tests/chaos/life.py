@@ -7,19 +7,18 @@ from random import Random
 
 from covey.adapters.system.ids import SystemIds
 from covey.core.address import EVERYONE, parse_address
-from covey.core.delivery import DeliveryState
-from covey.core.draft import Draft
 from covey.core.errors import AlreadyArchived, GateClosed, IllegalMove, MessagePruned, NotAnswered
-from covey.core.evidence import EvidenceGrade
 from covey.core.ids import MessageId, session_inbox
-from covey.core.message import Kind
+from covey.core.ledger.delivery import DeliveryState
+from covey.core.ledger.draft import Draft
+from covey.core.ledger.evidence import EvidenceGrade
+from covey.core.ledger.message import Kind, TextPart
+from covey.core.ledger.offer import Presentation
 from covey.core.names import AgentName, Scope, Subject
-from covey.core.offer import Presentation
-from covey.core.parts import TextPart
-from covey.services.directory import Joined, JoinRequest
-from covey.services.prune import Prune
-from covey.services.prune_survey import Wanted
-from covey.services.recipients import SendPolicy
+from covey.services.care.prune import Prune
+from covey.services.care.prune_survey import Wanted
+from covey.services.directory.directory import Joined, JoinRequest
+from covey.services.mail.recipients import SendPolicy
 from covey.services.space import Services
 from tests.chaos.diary import Diary, Done, Sent
 

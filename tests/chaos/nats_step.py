@@ -10,23 +10,24 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from covey.adapters.doorbell.ring_only import RingOnly
-from covey.adapters.nats.bulk import Bulk
-from covey.adapters.nats.log import NatsLog
-from covey.adapters.nats.quick import Answers
-from covey.adapters.nats.snapshots import NatsSnapshots
-from covey.adapters.sqlite import replica, replica_snapshots, snapshots
-from covey.adapters.sqlite.replica_apply import Applier
+from covey.adapters.nats.client.quick import Answers
+from covey.adapters.nats.log.bulk import Bulk
+from covey.adapters.nats.log.log import NatsLog
+from covey.adapters.nats.log.snapshots import NatsSnapshots
+from covey.adapters.sqlite.care import snapshots
+from covey.adapters.sqlite.replica import replica
+from covey.adapters.sqlite.replica import snapshots as replica_snapshots
+from covey.adapters.sqlite.replica.apply import Applier
 from covey.core.address import parse_address
-from covey.core.draft import Draft
 from covey.core.drive import finish
 from covey.core.identity import Identity
 from covey.core.ids import MessageId
-from covey.core.message import Kind
+from covey.core.ledger.draft import Draft
+from covey.core.ledger.message import Kind, TextPart
 from covey.core.names import AgentName, Scope
-from covey.core.parts import TextPart
 from covey.engines import connect_inline, parse_store_url
 from covey.engines.nats_ports import opener
-from covey.services.recipients import SendPolicy
+from covey.services.mail.recipients import SendPolicy
 from covey.services.space import Services
 from tests.chaos.replicas import replica_of
 

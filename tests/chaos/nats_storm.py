@@ -11,10 +11,10 @@ from pathlib import Path
 from random import Random, randrange
 from typing import Final
 
-from covey.adapters.sqlite.integrity import integrity_check
-from covey.core.card import Card
+from covey.adapters.sqlite.care.integrity import integrity_check
+from covey.core.directory.card import Card
+from covey.core.formats.nats_names import SpaceName, log_stream
 from covey.core.identity import Identity
-from covey.core.nats_names import SpaceName, log_stream
 from covey.engines import connect_inline, parse_store_url
 from covey.services.space import Services
 from tests.chaos.diary import Trouble, read_diaries

@@ -4,15 +4,14 @@ from pathlib import Path
 from typing import NamedTuple
 
 from covey.adapters.blobfiles.blobs import BlobFiles
-from covey.adapters.sqlite.integrity import integrity_check
-from covey.adapters.sqlite.store import SqliteStore
+from covey.adapters.sqlite.care.integrity import integrity_check
+from covey.adapters.sqlite.transactions.store import SqliteStore
 from covey.core.identity import Identity
 from covey.core.ids import MessageId
-from covey.core.message import Kind
+from covey.core.ledger.message import FilePart, Kind
 from covey.core.names import AgentName
-from covey.core.parts import FilePart
 from covey.ports.store import Transaction
-from covey.services.audit import Audit
+from covey.services.care.audit import Audit
 from tests.properties.world import finish
 from tests.services.spaces import Space, in_sqlite
 

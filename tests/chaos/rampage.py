@@ -6,8 +6,8 @@ import tempfile
 from pathlib import Path
 from random import Random, randrange
 
-from covey.core.capacity import Capacity, Overflow
-from covey.core.card import Card
+from covey.core.directory.capacity import Capacity, Overflow
+from covey.core.directory.card import Card
 from covey.core.identity import Identity
 from covey.engines import connect_inline, parse_store_url
 from covey.services.space import Services

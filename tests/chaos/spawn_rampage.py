@@ -15,13 +15,13 @@ from uuid import uuid4
 
 import covey
 from covey import Card, Member, Space
-from covey.adapters.sqlite.store import SqliteStore
-from covey.core.event import Action, Event
-from covey.core.run import ENDED, Run, RunState, Stage, status_of
-from covey.core.ticket import TicketState
-from covey.ports.runs import RunFilter
+from covey.adapters.sqlite.transactions.store import SqliteStore
+from covey.core.ledger.event import Action, Event
+from covey.core.ledger.ticket import TicketState
+from covey.core.work.run import ENDED, Run, RunState, Stage, status_of
 from covey.ports.store import Store, Transaction
-from covey.services.upkeep import Tended
+from covey.ports.work import RunFilter
+from covey.services.care.upkeep import Tended
 from covey.testing import closing
 from tests.chaos.spawner import Plan, with_variable
 

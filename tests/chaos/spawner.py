@@ -20,11 +20,11 @@ from covey.core.errors import CoveyError
 from covey.core.identity import Grade, Identity
 from covey.core.ids import JOURNAL_TOPIC, SessionId
 from covey.core.names import AgentName
-from covey.core.run import Run, RunId, Stage
+from covey.core.work.run import Run, RunId, Stage
 from covey.services.act import Act
-from covey.services.spawn_request import SpawnRequest
-from covey.services.spawn_stages import Stages
-from covey.services.spawn_steps import Step
+from covey.services.children.request import SpawnRequest
+from covey.services.children.stages import Stages
+from covey.services.children.steps import Step
 
 LIMIT_S = 30.0
 IN_WORLD = frozenset({Stage.ATTACHMENTS, Stage.WORKSPACE, Stage.LAUNCH, Stage.HOOKS})

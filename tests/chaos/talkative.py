@@ -4,7 +4,7 @@ from covey.core.drive import finish
 from covey.core.identity import Grade, Identity
 from covey.core.limits import MAX_COUNT
 from covey.core.names import OPERATOR
-from covey.core.storm import Limit
+from covey.core.storms.budget import Limit
 from covey.services.space import Services
 
 

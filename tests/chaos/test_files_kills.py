@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from covey.core.layout import Layout
+from covey.core.formats.layout import Layout
 from tests.chaos.files_rampage import rampage
 from tests.chaos.mailbox_kills import killed_again_and_again
 from tests.scenarios.living_with_junk import live_through

@@ -7,7 +7,7 @@ import pytest
 
 import covey
 from covey.adapters.nats.leases import LEASE_S
-from covey.core.delivery import DeliveryState
+from covey.core.ledger.delivery import DeliveryState
 from tests.chaos.nats_consumer import consumer, said
 from tests.chaos.nats_faults import (
     all_nodes_are_long_gone,

@@ -6,7 +6,7 @@ from random import Random
 
 import pytest
 
-from covey.core.run import STAGES, Stage
+from covey.core.work.run import STAGES, Stage
 from tests.chaos.spawn_rampage import Death, rampage
 
 KILLS = int(os.environ.get("COVEY_KILLS", "300"))

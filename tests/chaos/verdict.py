@@ -4,13 +4,13 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from covey.adapters.sqlite.integrity import integrity_check
-from covey.core.delivery import Delivery, DeliveryState
+from covey.adapters.sqlite.care.integrity import integrity_check
 from covey.core.errors import MessagePruned
 from covey.core.identity import Identity
+from covey.core.ledger.delivery import Delivery, DeliveryState
 from covey.engines import connect_inline, parse_store_url
 from covey.ports.store import Transaction
-from covey.services.recipients import SendPolicy
+from covey.services.mail.recipients import SendPolicy
 from covey.services.space import Services
 from tests.chaos.diary import Done, Entry, Sent, Trouble, read_diaries
 from tests.properties.world import finish

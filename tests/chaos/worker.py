@@ -11,7 +11,7 @@ from typing import NamedTuple, Self
 
 import covey
 from covey.engines import connect_inline, engine_of, parse_store_url
-from covey.services.prune import Prune
+from covey.services.care.prune import Prune
 from covey.services.space import Services
 from tests.chaos.diary import Diary, Trouble
 from tests.chaos.life import NAMES, Life

@@ -5,9 +5,9 @@ from multiprocessing import get_context
 from multiprocessing.connection import Connection
 from typing import Any
 
-from covey.core.ancestry import Ancestor
-from covey.core.session import Holder
-from covey.ports.presence import Liveness
+from covey.core.directory.ancestry import Ancestor
+from covey.core.directory.session import Holder
+from covey.ports.directory import Liveness
 
 LIMIT_S = 20.0
 

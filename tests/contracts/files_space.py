@@ -3,26 +3,26 @@
 from collections.abc import AsyncGenerator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 
-from covey.adapters.files.beside_thread import BesideThread
-from covey.adapters.files.confirming import Confirming, HeldRings
-from covey.adapters.files.folder import FilesFolder
-from covey.adapters.files.ground import prepare
-from covey.adapters.files.passes import ThreadedPasses
-from covey.adapters.sqlite.group import GroupCommit
-from covey.adapters.sqlite.log_sync import LogSync
-from covey.adapters.sqlite.search import SqliteSearch
-from covey.adapters.sqlite.search_lane import ThreadedSearch
-from covey.adapters.sqlite.store import SqliteStore
-from covey.adapters.sqlite.views import SqliteViews
+from covey.adapters.folder.beside import BesideThread
+from covey.adapters.folder.confirming import Confirming, HeldRings
+from covey.adapters.folder.folder import FilesFolder
+from covey.adapters.folder.ground import prepare
+from covey.adapters.folder.passes import ThreadedPasses
+from covey.adapters.sqlite.care.views import SqliteViews
+from covey.adapters.sqlite.engine.log_sync import LogSync
+from covey.adapters.sqlite.search.search import SqliteSearch
+from covey.adapters.sqlite.search.threaded import ThreadedSearch
+from covey.adapters.sqlite.transactions.group import GroupCommit
+from covey.adapters.sqlite.transactions.store import SqliteStore
 from covey.adapters.system.clock import SystemClock
 from covey.adapters.system.ids import SystemIds
 from covey.adapters.system.liveness import SystemLiveness
 from covey.core.drive import finish
-from covey.core.layout import Layout
+from covey.core.formats.layout import Layout
 from covey.ports.store import Store
-from covey.services.mirror import Mirror
-from covey.services.mirrored_store import MirroredStore, OwnPasses
-from covey.services.updates import Desk
+from covey.services.mail.updates import Desk
+from covey.services.mirror.mirror import Mirror
+from covey.services.mirror.store import MirroredStore, OwnPasses
 from covey.testing.opening import Ring, Searched, Viewed, closing, silent
 
 

@@ -3,7 +3,7 @@
 from collections.abc import AsyncGenerator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 
-from covey.core.layout import Layout
+from covey.core.formats.layout import Layout
 from covey.engines import connect, parse_store_url
 from covey.ports.wakeups import Wakeups
 

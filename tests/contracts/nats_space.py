@@ -7,10 +7,10 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 
 from covey.adapters.nats.places import replica_path
-from covey.adapters.sqlite.replica_store import ReplicaStore
-from covey.adapters.sqlite.replicated import ReplicatedSearch, ReplicatedStore
-from covey.adapters.sqlite.search import SqliteSearch
-from covey.adapters.sqlite.views import SqliteViews
+from covey.adapters.sqlite.care.views import SqliteViews
+from covey.adapters.sqlite.replica.replicated import ReplicatedSearch, ReplicatedStore
+from covey.adapters.sqlite.replica.store import ReplicaStore
+from covey.adapters.sqlite.search.search import SqliteSearch
 from covey.core.store_url import StoreUrl
 from covey.engines import parse_store_url
 from covey.engines.nats_ports import opener

@@ -3,11 +3,11 @@
 from collections.abc import AsyncGenerator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 
-from covey.adapters.sqlite.group import GroupCommit
-from covey.adapters.sqlite.search import SqliteSearch
-from covey.adapters.sqlite.search_lane import ThreadedSearch
-from covey.adapters.sqlite.store import SqliteStore
-from covey.adapters.sqlite.views import SqliteViews
+from covey.adapters.sqlite.care.views import SqliteViews
+from covey.adapters.sqlite.search.search import SqliteSearch
+from covey.adapters.sqlite.search.threaded import ThreadedSearch
+from covey.adapters.sqlite.transactions.group import GroupCommit
+from covey.adapters.sqlite.transactions.store import SqliteStore
 from covey.ports.store import Store
 from covey.testing.opening import Ring, Searched, Viewed, closing, silent
 

@@ -13,8 +13,8 @@ from typing import Final
 
 import pytest
 
-from covey.adapters.files.ground import prepare
-from covey.core.layout import Layout
+from covey.adapters.folder.ground import prepare
+from covey.core.formats.layout import Layout
 from covey.testing import Locator, OpenSearch, OpenStore, OpenViews
 from covey.testing.contracts import (
     AgentsContract,

@@ -9,10 +9,10 @@ import pytest
 
 from covey.adapters.blobfiles.blobs import BlobFiles
 from covey.adapters.nats.blobs import NatsBlobs
+from covey.adapters.nats.client.link import Link
 from covey.adapters.nats.leases import Leases
-from covey.adapters.nats.link import Link
-from covey.adapters.nats.log import NatsLog
-from covey.adapters.nats.snapshots import NatsSnapshots
+from covey.adapters.nats.log.log import NatsLog
+from covey.adapters.nats.log.snapshots import NatsSnapshots
 from covey.testing import Locator, OpenLiveness, OpenLog, OpenLogSnapshots
 from covey.testing.contracts import (
     BlobsContract,

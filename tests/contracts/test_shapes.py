@@ -10,39 +10,39 @@ from typing import Any, Final, NamedTuple
 import pytest
 
 from covey.adapters.memory import MemoryStore
-from covey.adapters.sqlite.store import SqliteStore
-from covey.core.binding import Binding
-from covey.core.card import Agent
-from covey.core.delivery import Delivery
-from covey.core.draft import Draft, compose
+from covey.adapters.sqlite.transactions.store import SqliteStore
+from covey.core.channels.binding import Binding
+from covey.core.channels.post import Post
+from covey.core.directory.card import Agent
+from covey.core.directory.session import Session
+from covey.core.directory.token import Token
 from covey.core.drive import finish
-from covey.core.event import Event
-from covey.core.flow import Flow
+from covey.core.formats.portable import FiledMessage, NumberedAgent, Record
+from covey.core.formats.portable_json import decode_record, encode_record, kind_of
 from covey.core.identity import THE_SPACE
 from covey.core.ids import delivery_message, ticket_id
 from covey.core.json import Json
-from covey.core.message import Kind, Message
-from covey.core.offer import Offer
-from covey.core.portable import FiledMessage, NumberedAgent, Record
-from covey.core.portable_json import decode_record, encode_record, kind_of
-from covey.core.post import Post
-from covey.core.run import Run
-from covey.core.session import Session
-from covey.core.storm import Tree
-from covey.core.task import Task
-from covey.core.ticket import Ticket
-from covey.core.token import Token
-from covey.core.waits import Wait
-from covey.core.wire import FIELDS, decode, encode, encode_object
+from covey.core.ledger.delivery import Delivery
+from covey.core.ledger.draft import Draft, compose
+from covey.core.ledger.event import Event
+from covey.core.ledger.message import Kind, Message
+from covey.core.ledger.offer import Offer
+from covey.core.ledger.ticket import Ticket
+from covey.core.ledger.waits import Wait
+from covey.core.ledger.wire import FIELDS, decode, encode, encode_object
+from covey.core.storms.budget import Tree
+from covey.core.storms.flow import Flow
+from covey.core.work.run import Run
+from covey.core.work.task import Task
 from covey.ports.store import Transaction
 from covey.services.act import Act
-from covey.services.tasks import TaskView
-from covey.services.transfer_apply import apply
-from covey.surfaces.cli.documents import delivery_document, message_document
-from covey.surfaces.cli.events import event_document
+from covey.services.tasks.tasks import TaskView
+from covey.services.transfer.apply import apply
 from covey.surfaces.cli.sessions.document import run_document, session_document
 from covey.surfaces.cli.tasks.document import task_document
-from covey.surfaces.cli.ticket_document import ticket_document
+from covey.surfaces.cli.views.documents import delivery_document, message_document
+from covey.surfaces.cli.views.events import event_document
+from covey.surfaces.cli.views.ticket_document import ticket_document
 from covey.testing.records import START, a_message, a_message_id
 from tests.core.filled import filled
 

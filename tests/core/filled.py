@@ -9,15 +9,13 @@ from itertools import count
 from types import NoneType, UnionType
 from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
 
-from covey.core.address import Address, parse_address
-from covey.core.evidence import EvidenceGrade
-from covey.core.extent import Extent, Seen, confirmed
+from covey.core.address import Address, SessionKey, main_key, parse_address
 from covey.core.ids import DeliveryId, InboxId, MessageId, OfferId, SessionId, TicketId, delivery_id, session_inbox
-from covey.core.message import Callback
+from covey.core.ledger.evidence import EvidenceGrade, Extent, Seen, confirmed
+from covey.core.ledger.message import Callback
 from covey.core.names import AgentName
-from covey.core.run import RunId
-from covey.core.session_key import SessionKey, main_key
-from covey.testing.ids import numbered_uuid
+from covey.core.work.run import RunId
+from covey.testing.fakes import numbered_uuid
 from covey.testing.records import a_message_id, a_run_id, a_session_id, a_ticket, an_offer_id, at
 
 R = TypeVar("R")

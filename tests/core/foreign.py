@@ -5,8 +5,8 @@ from collections.abc import Collection, Mapping
 
 from hypothesis import strategies as st
 
+from covey.core.formats.layout import Copy
 from covey.core.json import Json
-from covey.core.layout import Copy
 from tests.core.strategies import json_values, messages, texts
 
 DIALOGUE_FIELDS = {

@@ -5,16 +5,14 @@ from datetime import UTC
 
 from hypothesis import strategies as st
 
-from covey.core.address import parse_address
+from covey.core.address import SessionKey, main_key, parse_address
 from covey.core.identity import Grade, Identity
 from covey.core.ids import MessageId, SessionId
 from covey.core.json import Json
-from covey.core.marks import NAMES, Marks, Step
-from covey.core.message import Callback, Kind, Message, TaskRef
+from covey.core.ledger.marks import NAMES, Marks, Step
+from covey.core.ledger.message import Callback, DataPart, FilePart, Kind, Message, Part, TaskRef, TextPart
+from covey.core.ledger.wire import more_of
 from covey.core.names import AgentName, Scope, Subject, is_uuid_like
-from covey.core.parts import DataPart, FilePart, Part, TextPart
-from covey.core.session_key import SessionKey, main_key
-from covey.core.wire import more_of
 
 NAME_LETTERS = string.ascii_letters + string.digits + "_-"
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from covey.core.ancestry import Ancestor, client_of
-from covey.core.session import Holder
+from covey.core.directory.ancestry import Ancestor, client_of
+from covey.core.directory.session import Holder
 
 
 def descent(*names: str) -> list[Ancestor]:

@@ -7,28 +7,27 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from covey.core.approval import (
+from covey.core.errors import Invalid
+from covey.core.json import Json, to_json
+from covey.core.ledger.message import DataPart, Kind, Message, Part, TextPart
+from covey.core.ledger.outcome import Outcome, OutcomeKind
+from covey.core.ledger.wire import decode, encode, read_json
+from covey.core.work.approval import (
     PLAN,
     SHUTDOWN,
     ApprovalName,
     ApprovalRequest,
+    ApprovalState,
     Decision,
     answer_parts,
     approval_data,
+    approval_of,
     bare_text,
     parse_approval_name,
     read_decision,
     request_part,
     requested,
 )
-from covey.core.approval_outcome import ApprovalState, approval_of
-from covey.core.compact import to_json
-from covey.core.errors import Invalid
-from covey.core.json import Json
-from covey.core.message import Kind, Message
-from covey.core.outcome import Outcome, OutcomeKind
-from covey.core.parts import DataPart, Part, TextPart
-from covey.core.wire import decode, encode, read_json
 from covey.testing.records import a_message, a_message_id, a_ticket
 from tests.core.strategies import json_values, message_ids, parts, texts
 

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from covey.core.capacity import EVICTION_ORDER, PEERS_CAPACITY, Capacity, Overflow, parse_capacity
+from covey.core.directory.capacity import EVICTION_ORDER, PEERS_CAPACITY, Capacity, Overflow, parse_capacity
 from covey.core.errors import Invalid
-from covey.core.message import Kind
+from covey.core.ledger.message import Kind
 
 
 def victim(inbox: Sequence[Kind], overflow: Overflow) -> Kind | None:

@@ -5,8 +5,8 @@ from datetime import timedelta
 
 import pytest
 
-from covey.core.binding import parse_bound, parse_conversation, parse_person
-from covey.core.channel import (
+from covey.core.channels.binding import parse_bound, parse_conversation, parse_person
+from covey.core.channels.channel import (
     ChannelKind,
     Style,
     console,
@@ -17,10 +17,10 @@ from covey.core.channel import (
     read_config,
     webhook,
 )
+from covey.core.channels.signature import MAX_SKEW, Direction, Signed, is_signed, signature
+from covey.core.directory.private_settings import is_private
 from covey.core.errors import Invalid
 from covey.core.names import AgentName
-from covey.core.private import is_private
-from covey.core.signature import MAX_SKEW, Direction, Signed, is_signed, signature
 from covey.testing import START
 
 OPS = AgentName("ops")

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from covey.core.compact import escape, quote
+from covey.core.json import escape, quote
 from tests.core.strategies import texts
 
 

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from covey.core.delivery import MOVES, TERMINAL, WAITING, DeliveryState, Move, moved, state_at
 from covey.core.errors import IllegalMove
+from covey.core.ledger.delivery import MOVES, TERMINAL, WAITING, DeliveryState, Move, moved, state_at
 from covey.testing import a_delivery, an_offer_id, at
 
 states = st.sampled_from(DeliveryState)

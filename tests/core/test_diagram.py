@@ -3,8 +3,8 @@
 import re
 from pathlib import Path
 
-from covey.core.delivery import MOVES
 from covey.core.diagram import delivery_diagram, task_diagram, ticket_diagram
+from covey.core.ledger.delivery import MOVES
 
 PAGE = Path(__file__).parents[2] / "docs" / "explanation" / "ledger.md"
 

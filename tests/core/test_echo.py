@@ -9,7 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from covey.core.echo import (
+from covey.core.ledger.message import DataPart, FilePart, Part, TextPart
+from covey.core.names import AgentName
+from covey.core.storms.echo import (
     EVERYBODY,
     KEPT_TALKS,
     ROUNDS,
@@ -24,8 +26,6 @@ from covey.core.echo import (
     talk_key,
     with_talk,
 )
-from covey.core.names import AgentName
-from covey.core.parts import DataPart, FilePart, Part, TextPart
 from tests.core.strategies import json_values, texts
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)

@@ -6,9 +6,8 @@ from datetime import UTC, datetime
 import pytest
 
 from covey.core.errors import ExportDamaged, ExportNewer
-from covey.core.export_lines import Header, LineWriter, Summary, tail
-from covey.core.export_reader import ExportReader
-from covey.core.portable import FiledMessage, NumberedAgent, Record, Setting
+from covey.core.formats.export import ExportReader, Header, LineWriter, Summary, tail
+from covey.core.formats.portable import FiledMessage, NumberedAgent, Record, Setting
 from covey.testing.records import a_delivery, a_message, an_agent, an_event
 
 HEADER = Header(7, datetime(2026, 4, 30, tzinfo=UTC), "1.2.3")

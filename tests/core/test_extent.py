@@ -7,10 +7,22 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from covey.core.compact import to_json
 from covey.core.errors import Invalid
-from covey.core.evidence import EvidenceGrade, at_least, better
-from covey.core.extent import Extent, Seen, Span, confirmed, offered, parse_extent, parse_seen, proven, whole
+from covey.core.json import to_json
+from covey.core.ledger.evidence import (
+    EvidenceGrade,
+    Extent,
+    Seen,
+    Span,
+    at_least,
+    better,
+    confirmed,
+    offered,
+    parse_extent,
+    parse_seen,
+    proven,
+    whole,
+)
 
 LENGTH = 12
 GRADES = st.sampled_from(EvidenceGrade)

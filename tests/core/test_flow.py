@@ -5,7 +5,9 @@ from datetime import UTC, datetime, timedelta
 from hypothesis import given
 from hypothesis import strategies as st
 
-from covey.core.flow import (
+from covey.core.limits import FLOW_SAMPLE
+from covey.core.storms.budget import REST
+from covey.core.storms.flow import (
     LARGEST,
     WINDOW,
     Flow,
@@ -17,8 +19,6 @@ from covey.core.flow import (
     keeps_pace,
     sampled,
 )
-from covey.core.limits import FLOW_SAMPLE
-from covey.core.storm import REST
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 A, B, C = Party("a"), Party("b"), Party("c")

@@ -5,9 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from covey.core.errors import GateClosed
-from covey.core.gate import verdict
+from covey.core.ledger.gate import verdict
+from covey.core.ledger.ticket import Ticket, TicketState, Trouble
 from covey.core.names import Scope, Subject
-from covey.core.ticket import Ticket, TicketState, Trouble
 from covey.testing import a_ticket
 
 

@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-from covey.core import http_limits
+from covey.core.channels import http as http_limits
+from covey.core.channels.http import HttpLimits, Refusal, check_limits
 from covey.core.errors import Invalid
-from covey.core.http_limits import HttpLimits, Refusal, check_limits
 
 REFUSALS = [value for value in vars(http_limits).values() if isinstance(value, Refusal)]
 

@@ -6,8 +6,8 @@ from uuid import uuid4
 import pytest
 
 from covey.core.errors import Invalid
+from covey.core.formats.inbox_router import MAX_UNREGISTERED, InboxRouter
 from covey.core.ids import parse_session_id
-from covey.core.inbox_router import MAX_UNREGISTERED, InboxRouter
 
 GOAL = parse_session_id("b91c2d3a-0000-4000-8000-000000000001")
 SUBJECT = f"agent.inbox.{GOAL}"

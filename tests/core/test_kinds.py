@@ -5,13 +5,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from covey.core.address import parse_address
-from covey.core.draft import Draft, check_kind, compose
 from covey.core.errors import CoveyError, Invalid, KindRule
 from covey.core.identity import Grade, Identity
+from covey.core.ledger.draft import Draft, check_kind, compose
+from covey.core.ledger.message import Kind, TextPart
 from covey.core.limits import MAX_PARTS
-from covey.core.message import Kind
 from covey.core.names import AgentName, Scope, Subject
-from covey.core.parts import TextPart
 from covey.testing import a_message, a_message_id, a_session_id, at
 
 DRAFT = Draft(Kind.REQUEST, (parse_address("bob"),), (TextPart("hello"),))

@@ -9,14 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from covey.core.errors import Invalid
+from covey.core.formats.dialogue import file_name, manifest_line, paper, position_of, swept_line
+from covey.core.formats.layout import Copy, Layout
+from covey.core.formats.layouts import envelope, written
 from covey.core.json import Json
-from covey.core.layout import Copy, Layout
-from covey.core.layout_dialogue import file_name, manifest_line, paper, position_of, swept_line
-from covey.core.layouts import envelope, written
+from covey.core.ledger.message import DataPart, Kind, Message, TextPart
 from covey.core.limits import MAX_PAPER_BYTES
-from covey.core.message import Kind, Message
 from covey.core.names import Scope
-from covey.core.parts import DataPart, TextPart
 from covey.testing import START, a_message
 from tests.core.foreign import DIALOGUE_FIELDS, as_file, copies, dialogue, dialogue_files
 from tests.core.strategies import json_values, message_ids, messages

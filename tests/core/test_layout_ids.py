@@ -7,9 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from covey.core.ids import MessageId, parse_message_id
-from covey.core.layout import Layout, Paper
-from covey.core.layout_ids import (
+from covey.core.formats.foreign_ids import (
     EPOCH,
     agent_of,
     alias_of,
@@ -19,7 +17,9 @@ from covey.core.layout_ids import (
     millis_of,
     recipient_of,
 )
-from covey.core.message import Kind
+from covey.core.formats.layout import Layout, Paper
+from covey.core.ids import MessageId, parse_message_id
+from covey.core.ledger.message import Kind
 from covey.core.names import AgentName, is_reserved, parse_agent_name
 from tests.core.strategies import agent_names, message_ids
 

@@ -8,18 +8,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from covey.core.errors import HopsExhausted, Invalid
+from covey.core.formats.foreign_ids import agent_of, alias_of
+from covey.core.formats.incoming import incoming
+from covey.core.formats.layout import Layout
+from covey.core.formats.layouts import paper
 from covey.core.identity import Identity
 from covey.core.ids import MessageId
 from covey.core.json import Json
-from covey.core.layout import Layout
-from covey.core.layout_ids import agent_of, alias_of
-from covey.core.layout_incoming import incoming
-from covey.core.layouts import paper
-from covey.core.marks import Marks
-from covey.core.message import Callback, Kind, Message, TaskRef
+from covey.core.ledger.marks import Marks
+from covey.core.ledger.message import Callback, DataPart, Kind, Message, TaskRef, TextPart
+from covey.core.ledger.wire import decode, encode
 from covey.core.names import AgentName
-from covey.core.parts import DataPart, TextPart
-from covey.core.wire import decode, encode
 from covey.testing import START, a_message, a_message_id
 from tests.core.foreign import as_file, dialogue, dialogue_files, mailbox, mailbox_files
 

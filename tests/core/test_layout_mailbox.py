@@ -10,11 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from covey.core.errors import Invalid
+from covey.core.formats.layout import Copy, Layout
+from covey.core.formats.layouts import envelope, written
+from covey.core.formats.mailbox import file_name, paper
 from covey.core.json import Json
-from covey.core.layout import Copy, Layout
-from covey.core.layout_mailbox import file_name, paper
-from covey.core.layouts import envelope, written
-from covey.core.message import Callback, Kind, Message
+from covey.core.ledger.message import Callback, Kind, Message
 from covey.testing import a_message
 from tests.core.foreign import MAILBOX_FIELDS, as_file, copies, mailbox, mailbox_files
 from tests.core.strategies import message_ids, messages, texts

@@ -6,11 +6,11 @@ from datetime import UTC, datetime
 from hypothesis import given
 from hypothesis import strategies as st
 
-from covey.core.card import Card, Presence, check_card
+from covey.core.directory.card import Card, Presence, check_card
 from covey.core.errors import Invalid
+from covey.core.formats.foreign_ids import alias_of
+from covey.core.formats.registry import card_of, entry_of, heard_at
 from covey.core.json import Json
-from covey.core.layout_ids import alias_of
-from covey.core.layout_registry import card_of, entry_of, heard_at
 from covey.testing import START
 from tests.core.foreign import ENTRY_FIELDS
 from tests.core.strategies import json_values, texts

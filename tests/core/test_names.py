@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from covey.core.address import AddressKind, parse_address
+from covey.core.address import AddressKind, parse_address, parse_session_key
 from covey.core.errors import Invalid
 from covey.core.ids import (
     MessageId,
@@ -28,7 +28,6 @@ from covey.core.names import (
     parse_scope,
     parse_subject,
 )
-from covey.core.session_key import parse_session_key
 from tests.core.strategies import agent_names, message_ids, scopes, session_ids, subjects
 
 Parse = Callable[[object], str]

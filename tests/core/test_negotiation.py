@@ -10,10 +10,10 @@ from covey.core.address import Address, AddressKind
 from covey.core.errors import Invalid
 from covey.core.identity import Identity
 from covey.core.ids import MessageId, SessionId
-from covey.core.marks import Marks, Step, Together, is_part_of, pair_of
-from covey.core.message import Kind, Message
+from covey.core.ledger.marks import Marks, Step, Together, is_part_of, pair_of
+from covey.core.ledger.message import Kind, Message
 from covey.core.names import AgentName
-from covey.core.negotiation import (
+from covey.core.work.negotiation import (
     REPLY_SKIP,
     REST,
     Ending,

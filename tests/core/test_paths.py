@@ -5,15 +5,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from covey.core.address import Address, AddressKind
-from covey.core.card import Card
-from covey.core.draft import Draft, closes_circle, compose
+from covey.core.directory.card import Card
+from covey.core.directory.routing import Recipient, RefusalCode, refusal
 from covey.core.errors import HopsExhausted
 from covey.core.identity import Identity
+from covey.core.ledger.draft import Draft, closes_circle, compose
+from covey.core.ledger.message import Callback, Kind, Message, TaskRef, TextPart
 from covey.core.limits import INITIAL_HOPS
-from covey.core.message import Callback, Kind, Message, TaskRef
 from covey.core.names import AgentName
-from covey.core.parts import TextPart
-from covey.core.routing import Recipient, RefusalCode, refusal
 from covey.testing import CountingIds, at
 
 A, B, C, D, E = (AgentName(name) for name in "ABCDE")

@@ -8,20 +8,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from covey.core import portable_forms as forms
 from covey.core.address import parse_address
-from covey.core.binding import Binding
-from covey.core.capacity import Capacity, Overflow
-from covey.core.card import Agent, Card, TaskOverflow
-from covey.core.delivery import Delivery, DeliveryState
+from covey.core.channels.binding import Binding
+from covey.core.channels.post import Post, PostState
+from covey.core.directory.capacity import Capacity, Overflow
+from covey.core.directory.card import Agent, Card, TaskOverflow
+from covey.core.directory.session import Activity, Holder, Session, SessionKind
+from covey.core.directory.token import Token
 from covey.core.errors import CoveyError
-from covey.core.event import Action, Event
-from covey.core.evidence import EvidenceGrade
-from covey.core.extent import Extent, confirmed
-from covey.core.ids import delivery_id, delivery_message, parked_inbox, session_inbox, ticket_id
-from covey.core.message import Kind
-from covey.core.offer import Offer, Presentation
-from covey.core.portable import (
+from covey.core.formats import portable_forms as forms
+from covey.core.formats.portable import (
     Blob,
     FiledMessage,
     NumberedAgent,
@@ -30,12 +26,15 @@ from covey.core.portable import (
     RecordKind,
     Setting,
 )
-from covey.core.portable_json import decode_record, encode_record, kind_of
-from covey.core.post import Post, PostState
-from covey.core.session import Activity, Holder, Session, SessionKind
-from covey.core.task import Task, TaskState
-from covey.core.ticket import Ticket, TicketMove, TicketState, Trouble
-from covey.core.token import Token
+from covey.core.formats.portable_json import decode_record, encode_record, kind_of
+from covey.core.ids import delivery_id, delivery_message, parked_inbox, session_inbox, ticket_id
+from covey.core.ledger.delivery import Delivery, DeliveryState
+from covey.core.ledger.event import Action, Event
+from covey.core.ledger.evidence import EvidenceGrade, Extent, confirmed
+from covey.core.ledger.message import Kind
+from covey.core.ledger.offer import Offer, Presentation
+from covey.core.ledger.ticket import Ticket, TicketMove, TicketState, Trouble
+from covey.core.work.task import Task, TaskState
 from covey.testing.records import a_binding, a_delivery, a_post, a_session, a_task, a_ticket, an_event
 from tests.core.strategies import (
     agent_names,

@@ -8,12 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from covey.core.errors import IllegalMove, Invalid
+from covey.core.formats.portable import RecordKind
+from covey.core.formats.portable_forms import RUN
+from covey.core.formats.portable_json import decode_record, encode_record, kind_of
 from covey.core.json import JsonObject
-from covey.core.message import Callback
-from covey.core.portable import RecordKind
-from covey.core.portable_json import decode_record, encode_record, kind_of
-from covey.core.portable_runs import RUN
-from covey.core.run import (
+from covey.core.ledger.message import Callback
+from covey.core.work.run import (
     ENDED,
     RUN_MOVES,
     LauncherKind,

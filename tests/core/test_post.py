@@ -6,10 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from covey.core.errors import IllegalMove
-from covey.core.message import Callback
-from covey.core.names import AgentName
-from covey.core.post import (
+from covey.core.channels.post import (
     GIVE_UP_AFTER,
     LONGEST_ASKED,
     LONGEST_DELAY,
@@ -27,6 +24,9 @@ from covey.core.post import (
     retried,
     taken,
 )
+from covey.core.errors import IllegalMove
+from covey.core.ledger.message import Callback
+from covey.core.names import AgentName
 from covey.testing import START, a_message, a_post, at
 
 OPS = AgentName("ops")

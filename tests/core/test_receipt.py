@@ -3,10 +3,10 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from covey.core.delivery import TERMINAL, Delivery, DeliveryState
-from covey.core.evidence import EvidenceGrade, at_least, better
 from covey.core.ids import session_inbox
-from covey.core.receipt import Receipt, progress, reached
+from covey.core.ledger.delivery import TERMINAL, Delivery, DeliveryState
+from covey.core.ledger.evidence import EvidenceGrade, at_least, better
+from covey.core.ledger.receipt import Receipt, progress, reached
 from covey.testing import a_delivery, a_message_id, a_session_id
 
 States = DeliveryState

@@ -4,19 +4,18 @@ from collections.abc import Mapping
 
 import pytest
 
-from covey.core.account import DeliveryAccount, TaskAccount
-from covey.core.delivery import DeliveryState
-from covey.core.event import Action, Event
-from covey.core.evidence import EvidenceGrade
+from covey.core.care.account import DeliveryAccount, TaskAccount
+from covey.core.care.replay import Bound, Replay
+from covey.core.channels.post import PostState
 from covey.core.identity import THE_SPACE
 from covey.core.ids import InboxId, delivery_id, ticket_id
 from covey.core.json import Json
+from covey.core.ledger.delivery import DeliveryState
+from covey.core.ledger.event import Action, Event
+from covey.core.ledger.evidence import EvidenceGrade
+from covey.core.ledger.ticket import TicketMove, TicketState, Trouble
 from covey.core.names import AgentName
-from covey.core.post import PostState
-from covey.core.replay import Replay
-from covey.core.replay_channels import Bound
-from covey.core.task import TaskState
-from covey.core.ticket import TicketMove, TicketState, Trouble
+from covey.core.work.task import TaskState
 from covey.testing.records import START, a_message_id, a_session_id
 
 BOB = AgentName("bob")

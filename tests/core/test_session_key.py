@@ -3,10 +3,9 @@
 import pytest
 from hypothesis import given
 
-from covey.core.address import AddressKind, parse_address
+from covey.core.address import AddressKind, SessionKey, main_key, parse_address, parse_session_key
 from covey.core.errors import Invalid
 from covey.core.ids import SessionId
-from covey.core.session_key import SessionKey, main_key, parse_session_key
 from covey.testing import a_session_id
 from tests.core.strategies import main_keys, session_ids, session_keys
 

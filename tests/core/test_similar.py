@@ -4,7 +4,7 @@ from string import ascii_lowercase
 
 import pytest
 
-from covey.core.similar import LONGEST, closest
+from covey.core.text.wording import LONGEST, closest
 
 KNOWN = [
     "archive",

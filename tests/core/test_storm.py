@@ -6,9 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from covey.core.echo import Talk
 from covey.core.errors import Invalid
-from covey.core.storm import (
+from covey.core.storms.budget import (
     MOST,
     REST,
     Excess,
@@ -23,6 +22,7 @@ from covey.core.storm import (
     new_tree,
     parse_limits,
 )
+from covey.core.storms.echo import Talk
 from covey.testing import a_message_id
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)

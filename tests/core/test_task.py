@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from covey.core.errors import IllegalMove
-from covey.core.task import FINISHED, TASK_MOVES, TaskMove, TaskState, abandoned, claimed, task_at, task_moved
+from covey.core.work.task import FINISHED, TASK_MOVES, TaskMove, TaskState, abandoned, claimed, task_at, task_moved
 from covey.testing import a_session_id, a_task, at
 
 moves = st.sampled_from(TaskMove)

@@ -3,8 +3,8 @@
 import pytest
 
 from covey.core.errors import IllegalMove
-from covey.core.task import TASK_MOVES, TaskMove, TaskState
-from covey.core.task_path import DOERS_MOVES, ahead_of, moves_to
+from covey.core.work.task import TASK_MOVES, TaskMove, TaskState
+from covey.core.work.task_path import DOERS_MOVES, ahead_of, moves_to
 
 PAIRS = [(state, wanted) for state in TaskState for wanted in TaskState]
 

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from covey.core.errors import IllegalMove
-from covey.core.ticket import TICKET_MOVES, TicketMove, TicketState, ticket_moved
+from covey.core.ledger.ticket import TICKET_MOVES, TicketMove, TicketState, ticket_moved
 from covey.testing import a_ticket, at
 
 moves = st.sampled_from(TicketMove)

@@ -4,9 +4,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from covey.core.directory.token import (
+    MAX_NOTE_CHARS,
+    check_token,
+    hash_secret,
+    parse_note,
+    parse_token_id,
+    token_from,
+    token_id,
+)
 from covey.core.errors import IdentityRefused, Invalid
-from covey.core.secret import hash_secret
-from covey.core.token import MAX_NOTE_CHARS, check_token, parse_note, parse_token_id, token_from, token_id
 
 SECRET = "0123456789abcdef" * 4
 

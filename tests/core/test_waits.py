@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from covey.core.errors import Invalid
 from covey.core.ids import MessageId, TicketId
+from covey.core.ledger.waits import LONGEST_WAIT, Edge, Walk, circles, end_of_wait
 from covey.core.names import AgentName
-from covey.core.waits import LONGEST_WAIT, Edge, Walk, circles, end_of_wait
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 names = st.sampled_from([AgentName(name) for name in "abcdefgh"])

@@ -9,10 +9,9 @@ from hypothesis import strategies as st
 
 from covey.core.errors import CoveyError, Invalid, MessageTooLarge
 from covey.core.json import Json
+from covey.core.ledger.message import DataPart, Message, TextPart
+from covey.core.ledger.wire import FIELDS, decode, encode
 from covey.core.limits import MAX_ENVELOPE_BYTES
-from covey.core.message import Message
-from covey.core.parts import DataPart, TextPart
-from covey.core.wire import FIELDS, decode, encode
 from covey.testing import a_message, a_message_id
 from tests.core.strategies import json_values, messages, texts
 

@@ -17,17 +17,17 @@ SOURCES = Path(covey.__file__).parent
 
 HOLDERS = {
     "adapters/archive/files.py": "stack.enter_context(whole_file(f'{place}/archive', replace=False))",
-    "adapters/blobfiles/use.py": "stack.enter_context(sharing(f'{place}/blobs'))",
-    "adapters/files/registry.py": "stack.enter_context(Registry(place)._lock())",
-    "adapters/files/turn.py": "kept.append(take_turn(f'{place}/mirror.lock', 10))",
+    "adapters/blobfiles/blobs.py": "stack.enter_context(sharing(f'{place}/blobs'))",
+    "adapters/folder/registry.py": "stack.enter_context(Registry(place)._lock())",
+    "adapters/folder/turn.py": "kept.append(take_turn(f'{place}/mirror.lock', 10))",
     "adapters/process/guard/folder.py": "kept.append(Claim(f'{place}/run', 'run-1'))",
     "adapters/process/sweeping.py": "assert stack.enter_context(_hold(f'{place}/swept')).take_at_once()",
-    "adapters/sqlite/replica_pulse.py": "kept.append(Pulse(f'{place}/replica')); assert kept[-1].is_own()",
-    "adapters/sqlite/turnstile.py": "kept.append(Turnstile(f'{place}/covey.db')); kept[-1].enter(10)",
+    "adapters/sqlite/replica/pulse.py": "kept.append(Pulse(f'{place}/replica')); assert kept[-1].is_own()",
+    "adapters/sqlite/engine/turnstile.py": "kept.append(Turnstile(f'{place}/covey.db')); kept[-1].enter(10)",
 }
 """A line that takes the lock, for each module that has one. It imports what it needs from that module."""
 
-LOCKING = {"disk/file_lock.py", "adapters/system/own_locks.py", "adapters/sqlite/place.py"}
+LOCKING = {"disk/file_lock.py", "adapters/system/own_locks.py", "adapters/sqlite/care/place.py"}
 """Modules that may ask the kernel for a lock. The last two take record locks, which no child inherits."""
 
 HOLD_ALL = """
@@ -35,13 +35,13 @@ import os, sys, time
 from contextlib import ExitStack
 from threading import Thread
 from covey.adapters.archive.files import whole_file
-from covey.adapters.blobfiles.use import sharing
-from covey.adapters.files.registry import Registry
-from covey.adapters.files.turn import take_turn
+from covey.adapters.blobfiles.blobs import sharing
+from covey.adapters.folder.registry import Registry
+from covey.adapters.folder.turn import take_turn
 from covey.adapters.process.guard.folder import Claim
 from covey.adapters.process.sweeping import _hold
-from covey.adapters.sqlite.replica_pulse import Pulse
-from covey.adapters.sqlite.turnstile import Turnstile
+from covey.adapters.sqlite.replica.pulse import Pulse
+from covey.adapters.sqlite.engine.turnstile import Turnstile
 from covey.adapters.system import own_locks
 
 place = sys.argv[1]

@@ -7,16 +7,16 @@ from pathlib import Path
 
 import pytest
 
-from covey.core.card import Card, encode_card
-from covey.core.channel import setting_of
+from covey.core.channels.channel import setting_of
+from covey.core.directory.card import Card, encode_card
 from covey.core.errors import Invalid
 from covey.core.names import AgentName
-from covey.core.negotiation import MAX_ROUNDS, ROUNDS, ROUNDS_SETTING
 from covey.core.store_url import StoreUrl
-from covey.core.storm import STORM_LIMITS, Limit, Limits
+from covey.core.storms.budget import STORM_LIMITS, Limit, Limits
+from covey.core.work.negotiation import MAX_ROUNDS, ROUNDS, ROUNDS_SETTING
 from covey.engines import BUILT_IN, engine_of, parse_store_url
-from covey.runtime.children.command import PLACEHOLDERS
-from covey.services import policies
+from covey.runtime.children.programs import PLACEHOLDERS
+from covey.services.directory import policies
 from covey.surfaces.cli.verbs.join import arguments
 
 ROOT = Path(__file__).parents[2]

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, cast
 
-from covey.core.http_address import HttpAddress
-from covey.surfaces.mcp.mail import BUDGET
-from covey.toolkits.given import LONGEST_WAIT
+from covey.core.channels.http import HttpAddress
+from covey.surfaces.mcp.server import BUDGET
+from covey.toolkits.arguments import LONGEST_WAIT
 from tests.surfaces.commands import Folder
 
 PAGE = Path(__file__).parents[2] / "docs" / "how-to" / "connect-an-mcp-client.md"

@@ -4,9 +4,9 @@ import json
 import tempfile
 from pathlib import Path
 
-from covey.core import diagnoses, diagnoses_folder
-from covey.core.diagnoses import DIAGNOSES
-from covey.core.finding import Diagnosis
+from covey.core.care import diagnoses, diagnoses_folder
+from covey.core.care.diagnoses import DIAGNOSES
+from covey.core.care.finding import Diagnosis
 from tests.docs.shell import run_commands
 from tools.findings_page import PAGE, page
 

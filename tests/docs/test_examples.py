@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from covey.core.roles import matrix
+from covey.core.directory.roles import matrix
 from tests.docs.snippets import Use, snippets
 from tests.surfaces.commands import Folder
 from tests.surfaces.work.desk import marked

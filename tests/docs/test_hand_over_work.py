@@ -4,7 +4,7 @@ import json
 import re
 from pathlib import Path
 
-from covey.core.task import TASK_MOVES
+from covey.core.work.task import TASK_MOVES
 from tests.docs.shell import run_commands
 
 PAGE = Path(__file__).parents[2] / "docs" / "how-to" / "hand-over-work.md"

@@ -4,8 +4,8 @@ import json
 import re
 from pathlib import Path
 
-from covey.core.export_lines import FORMAT, VERSION
-from covey.core.portable import RecordKind
+from covey.core.formats.export import FORMAT, VERSION
+from covey.core.formats.portable import RecordKind
 from tests.docs.shell import run_commands
 from tests.surfaces.commands import Folder
 

@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from covey.adapters.nats.settings import URL_OPTIONS, VARIABLES
+from covey.adapters.nats.client.settings import URL_OPTIONS, VARIABLES
 from tests.docs.shell import run_commands
 from tests.nats.certificates import tls_files
 from tests.nats.servers import NatsServer

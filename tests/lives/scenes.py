@@ -8,11 +8,11 @@ from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
 import covey
+from covey.core.directory.session import Session
 from covey.core.ids import MessageId, inbox_topic
+from covey.core.ledger.waits import Wait
 from covey.core.names import AgentName
-from covey.core.session import Session
-from covey.core.task import TaskState
-from covey.core.waits import Wait
+from covey.core.work.task import TaskState
 from covey.ports.store import Transaction
 
 LEAD, WORKER = "lead", "worker"

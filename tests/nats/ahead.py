@@ -9,12 +9,12 @@ from contextlib import contextmanager
 from nats.aio.client import Client
 from nats.js.errors import APIError
 
-from covey.adapters.nats.api import NO_SUCH_STREAM, ask
-from covey.adapters.nats.link import Link
-from covey.adapters.nats.settings import nats_settings
-from covey.adapters.nats.stream import log_config
-from covey.adapters.nats.streams import space_configs
-from covey.core.nats_names import SpaceName, log_stream
+from covey.adapters.nats.client.api import NO_SUCH_STREAM, ask
+from covey.adapters.nats.client.link import Link
+from covey.adapters.nats.client.settings import nats_settings
+from covey.adapters.nats.log.stream import log_config
+from covey.adapters.nats.log.streams import space_configs
+from covey.core.formats.nats_names import SpaceName, log_stream
 
 AHEAD = 4
 LIMIT_S = 30.0

@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 
 import covey
-from covey.core.message import Kind
+from covey.core.ledger.message import Kind
 
 LIMIT_S = 20.0
 

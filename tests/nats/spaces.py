@@ -2,10 +2,10 @@
 
 from hashlib import sha256
 
+from covey.adapters.nats.client.link import Link
+from covey.adapters.nats.client.settings import NatsSettings, nats_settings
 from covey.adapters.nats.leases import LEASE_S, Leases
-from covey.adapters.nats.link import Link
 from covey.adapters.nats.liveness import NatsLiveness
-from covey.adapters.nats.settings import NatsSettings, nats_settings
 from covey.adapters.system.liveness import SystemLiveness
 
 

@@ -5,11 +5,11 @@ from pathlib import Path
 
 from nats.aio.client import Client
 
-from covey.adapters.nats.api import ask, publish
-from covey.adapters.nats.bulk import Bulk, Entry
-from covey.adapters.nats.link import Link
-from covey.adapters.nats.marks import own
-from covey.core.nats_names import bulk_bucket, bulk_stream
+from covey.adapters.nats.client.api import ask, publish
+from covey.adapters.nats.client.link import Link
+from covey.adapters.nats.log.bulk import Bulk, Entry
+from covey.adapters.nats.log.marks import own
+from covey.core.formats.nats_names import bulk_bucket, bulk_stream
 
 
 def spoil(link: Link, folder: Path, digest: str) -> None:

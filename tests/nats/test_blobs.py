@@ -11,11 +11,11 @@ from nats.aio.client import Client
 
 from covey.adapters.blobfiles.blobs import BlobFiles
 from covey.adapters.nats.blobs import NatsBlobs
-from covey.adapters.nats.bulk import CHUNK, Bulk
+from covey.adapters.nats.client.link import Link
 from covey.adapters.nats.leases import Leases
-from covey.adapters.nats.link import Link
+from covey.adapters.nats.log.bulk import CHUNK, Bulk
 from covey.core.drive import finish
-from covey.core.nats_names import bulk_bucket
+from covey.core.formats.nats_names import bulk_bucket
 from tests.nats.spaces import link_to
 from tests.nats.stored import age
 

@@ -13,12 +13,12 @@ from nats.aio.client import Client
 from nats.errors import Error
 from nats.js.errors import APIError
 
-from covey.adapters.nats.account import MAX_APART_S, Account, account_of
-from covey.adapters.nats.api import ask, publish
-from covey.adapters.nats.connecting import connected
-from covey.adapters.nats.faults import explained
-from covey.adapters.nats.keys import new_key
-from covey.adapters.nats.settings import NatsSettings, nats_settings
+from covey.adapters.nats.client.account import MAX_APART_S, Account, account_of
+from covey.adapters.nats.client.api import ask, publish
+from covey.adapters.nats.client.connecting import connected
+from covey.adapters.nats.client.faults import explained
+from covey.adapters.nats.client.keys import new_key
+from covey.adapters.nats.client.settings import NatsSettings, nats_settings
 from covey.core.errors import (
     ClocksApart,
     CoveyError,

@@ -12,11 +12,11 @@ import pytest
 from nats.aio.client import Client
 
 import covey
-from covey.adapters.nats import streams
-from covey.adapters.nats.api import ask
+from covey.adapters.nats.client.api import ask
+from covey.adapters.nats.log import streams
 from covey.core.errors import StoreClosed
+from covey.core.formats.nats_names import SpaceName, lease_stream, log_stream
 from covey.core.json import Json
-from covey.core.nats_names import SpaceName, lease_stream, log_stream
 from covey.ports.store import Survives
 from covey.surfaces.cli.main import main
 from tests.nats.servers import Cluster, NatsServer, free_address, one_node, three_nodes

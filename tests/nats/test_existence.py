@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from covey.adapters.nats.api import ask
-from covey.adapters.nats.connecting import connected
+from covey.adapters.nats.client.api import ask
+from covey.adapters.nats.client.connecting import connected
 from covey.surfaces.cli.exits import DONE, UNAVAILABLE
 from covey.surfaces.cli.main import main
 from tests.nats.servers import NatsServer

@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 from nats.aio.client import Client
 
-from covey.adapters.nats import patience
-from covey.adapters.nats.connecting import connected, go_elsewhere, left
-from covey.adapters.nats.link import Link
-from covey.adapters.nats.log import NatsLog
-from covey.adapters.nats.patient import patient_call
-from covey.adapters.nats.settings import nats_settings
+from covey.adapters.nats.client import patience
+from covey.adapters.nats.client.connecting import connected, go_elsewhere, left
+from covey.adapters.nats.client.link import Link
+from covey.adapters.nats.client.patient import patient_call
+from covey.adapters.nats.client.settings import nats_settings
+from covey.adapters.nats.log.log import NatsLog
 from covey.core.errors import Unavailable
 from tests.nats.relay import Relay, relay
 from tests.nats.servers import Address, NatsServer, one_node

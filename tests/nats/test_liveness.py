@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from covey.core.session import Holder
+from covey.core.directory.session import Holder
 from tests.nats.servers import NatsServer, one_node
 from tests.nats.spaces import OpenedLiveness
 

@@ -11,7 +11,7 @@ import pytest
 from nats.aio.client import Client
 from nats.aio.transport import TcpTransport
 
-from covey.adapters.nats import steady
+from covey.adapters.nats.client import steady
 
 WRITTEN_FOR = "2.16.0"
 

@@ -15,18 +15,18 @@ from nats.aio.client import Client
 from nats.js.errors import APIError
 
 import covey
-from covey.adapters.nats.account import account_of
-from covey.adapters.nats.api import Stored, last_of, publish, subscribed
-from covey.adapters.nats.connecting import connected
-from covey.adapters.nats.keys import public_key
-from covey.adapters.nats.marks import is_genuine, marks
-from covey.adapters.nats.settings import nats_settings
-from covey.adapters.nats.steady import SteadyClient
-from covey.adapters.nats.stream import log_config
-from covey.adapters.nats.streams import ensure, lease_config
+from covey.adapters.nats.client.account import account_of
+from covey.adapters.nats.client.api import Stored, last_of, publish, subscribed
+from covey.adapters.nats.client.connecting import connected
+from covey.adapters.nats.client.keys import public_key
+from covey.adapters.nats.client.settings import nats_settings
+from covey.adapters.nats.client.steady import SteadyClient
+from covey.adapters.nats.log.marks import is_genuine, marks
+from covey.adapters.nats.log.stream import log_config
+from covey.adapters.nats.log.streams import ensure, lease_config
 from covey.core.errors import CoveyError
+from covey.core.formats.nats_names import SpaceName, log_stream, log_subject, told_subjects
 from covey.core.identity import Grade
-from covey.core.nats_names import SpaceName, log_stream, log_subject, told_subjects
 from covey.surfaces.cli.exits import DONE, INTERRUPTED, REFUSED, UNAVAILABLE, USAGE
 from covey.surfaces.cli.main import main
 from tests.nats.kept import until_kept

@@ -10,10 +10,10 @@ import pytest
 from nats.aio.client import Client
 from nats.aio.msg import Msg
 
-from covey.adapters.nats.connecting import connected
-from covey.adapters.nats.quick import Answers, is_nobody
-from covey.adapters.nats.settings import nats_settings
-from covey.adapters.nats.steady import SteadyClient, heard_at_once
+from covey.adapters.nats.client.connecting import connected
+from covey.adapters.nats.client.quick import Answers, is_nobody
+from covey.adapters.nats.client.settings import nats_settings
+from covey.adapters.nats.client.steady import SteadyClient, heard_at_once
 from tests.nats.servers import NatsServer
 
 LIMIT_S = 20.0

@@ -10,16 +10,16 @@ from pathlib import Path
 import pytest
 from nats.aio.client import Client
 
-from covey.adapters.nats.api import ask
-from covey.adapters.nats.link import Link
-from covey.adapters.nats.log import NatsLog
-from covey.adapters.nats.settings import parse_nats
-from covey.adapters.nats.snapshots import NatsSnapshots
-from covey.adapters.sqlite.replica_snapshots import keep
-from covey.adapters.sqlite.replicated import ReplicatedStore
+from covey.adapters.nats.client.api import ask
+from covey.adapters.nats.client.link import Link
+from covey.adapters.nats.client.settings import parse_nats
+from covey.adapters.nats.log.log import NatsLog
+from covey.adapters.nats.log.snapshots import NatsSnapshots
+from covey.adapters.sqlite.replica.replicated import ReplicatedStore
+from covey.adapters.sqlite.replica.snapshots import keep
 from covey.core.errors import LogDiverged, Unavailable
+from covey.core.formats.nats_names import SpaceName, log_stream
 from covey.core.ids import Topic
-from covey.core.nats_names import SpaceName, log_stream
 from covey.core.store_url import StoreUrl
 from covey.engines import parse_store_url
 from covey.ports.store import Transaction

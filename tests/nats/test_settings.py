@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from covey.adapters.nats.keys import new_key, public_key
-from covey.adapters.nats.settings import NatsSettings, nats_settings
+from covey.adapters.nats.client.keys import new_key, public_key
+from covey.adapters.nats.client.settings import NatsSettings, nats_settings
 from covey.core.errors import Invalid
 
 

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import covey
 from covey.core.errors import SpawnLimit
-from covey.core.run import RunState
-from covey.ports.runs import RunFilter
+from covey.core.work.run import RunState
+from covey.ports.work import RunFilter
 from covey.surfaces.python.member import Errand
 
 LIMIT_S = 30.0

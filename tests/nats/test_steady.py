@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from covey.adapters.nats.api import subscribed
-from covey.adapters.nats.steady import SteadyClient
+from covey.adapters.nats.client.api import subscribed
+from covey.adapters.nats.client.steady import SteadyClient
 from tests.nats.relay import relay
 from tests.nats.servers import one_node
 

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from nats.aio.client import Client
 
-from covey.adapters.nats import turns
-from covey.adapters.nats.steady import SteadyClient
-from covey.adapters.nats.turns import Turns
-from covey.core.nats_names import ANYONE, SpaceName, want_subject
+from covey.adapters.nats.client.steady import SteadyClient
+from covey.adapters.nats.log import adding as turns
+from covey.adapters.nats.log.adding import Turns
+from covey.core.formats.nats_names import ANYONE, SpaceName, want_subject
 from tests.nats.servers import one_node
 
 TEAM = SpaceName("team")

@@ -15,11 +15,11 @@ import pytest
 from nats.aio.client import Client
 
 import covey
-from covey.adapters.nats.api import ask, subscribed
+from covey.adapters.nats.client.api import ask, subscribed
+from covey.core.formats.peers import MAX_BODY_BYTES, inbox_subject
 from covey.core.identity import Grade
 from covey.core.ids import parse_session_id
-from covey.core.peers import MAX_BODY_BYTES, inbox_subject
-from covey.core.render_peers import peers_block
+from covey.core.rendering.peers import peers_block
 from covey.surfaces.python.inbox import Delivery
 from covey.surfaces.python.member import Member
 from tests.nats.kept import until_kept

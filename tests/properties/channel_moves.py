@@ -6,14 +6,13 @@ from hypothesis import strategies as st
 from hypothesis.stateful import initialize
 
 from covey.core.address import parse_address
-from covey.core.channel import console
-from covey.core.draft import Draft
-from covey.core.message import Callback, Kind
+from covey.core.channels.channel import console
+from covey.core.channels.post import PostState, Refused
+from covey.core.ledger.draft import Draft
+from covey.core.ledger.message import Callback, Kind, TextPart
 from covey.core.names import AgentName
-from covey.core.parts import TextPart
-from covey.core.post import PostState, Refused
-from covey.services.channels import Said
-from covey.services.recipients import SendPolicy
+from covey.services.channels.channels import Said
+from covey.services.mail.recipients import SendPolicy
 from tests.properties.draws import CHANNEL, names, often, seldom, which
 from tests.properties.moves import move
 from tests.properties.twins import THE_OPERATOR, Twins

@@ -5,13 +5,13 @@ from datetime import timedelta
 from hypothesis import strategies as st
 from hypothesis.stateful import initialize
 
-from covey.core.capacity import Capacity
-from covey.core.card import Card
+from covey.core.directory.capacity import Capacity
+from covey.core.directory.card import Card
+from covey.core.directory.session import Activity, SessionKind
 from covey.core.identity import Identity
 from covey.core.ids import SessionId
 from covey.core.names import AgentName, Label
-from covey.core.session import Activity, SessionKind
-from covey.services.directory import JoinRequest
+from covey.services.directory.directory import JoinRequest
 from tests.properties.draws import EARLY, NAMES, PIDS, capacities, cards, names, seconds, seldom, which
 from tests.properties.moves import move
 from tests.properties.twins import Twins

@@ -5,16 +5,16 @@ from typing import NamedTuple
 
 from hypothesis import strategies as st
 
-from covey.core.capacity import Capacity, Overflow
-from covey.core.card import Card, TaskOverflow
-from covey.core.evidence import EvidenceGrade
+from covey.core.directory.capacity import Capacity, Overflow
+from covey.core.directory.card import Card, TaskOverflow
+from covey.core.directory.routing import WhenOffline
 from covey.core.ids import SessionId
-from covey.core.message import Kind
+from covey.core.ledger.evidence import EvidenceGrade
+from covey.core.ledger.message import Kind
+from covey.core.ledger.offer import Presentation
 from covey.core.names import AgentName, Scope, Subject
-from covey.core.offer import Presentation
-from covey.core.routing import WhenOffline
-from covey.services.recipients import SendPolicy, WhenUnknown
-from covey.testing.ids import numbered_uuid
+from covey.services.mail.recipients import SendPolicy, WhenUnknown
+from covey.testing.fakes import numbered_uuid
 
 NAMES = [AgentName(name) for name in ("ann", "bob", "cy")]
 STRANGER = AgentName("dee")

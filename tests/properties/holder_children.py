@@ -5,11 +5,11 @@ from random import Random
 
 from covey.core.identity import Identity
 from covey.core.names import AgentName
-from covey.core.run import RunState
-from covey.ports.launching import Errand, Product, PythonChild
-from covey.ports.runs import RunFilter
+from covey.core.work.run import RunState
+from covey.ports.children import Errand, Product, PythonChild
+from covey.ports.work import RunFilter
+from covey.services.children.request import SpawnRequest
 from covey.services.space import Services
-from covey.services.spawn_request import SpawnRequest
 from tests.properties.holder_work import Mark
 from tests.properties.world import finish
 

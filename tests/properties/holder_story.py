@@ -6,16 +6,13 @@ from datetime import timedelta
 from random import Random
 from typing import Any, Final
 
-from covey.core.address import parse_address
-from covey.core.approval import PLAN, ApprovalName, Decision
-from covey.core.attention import Terms
-from covey.core.capacity import PEERS_CAPACITY, Capacity
-from covey.core.card import Card
-from covey.core.delivery import DeliveryState
-from covey.core.draft import Draft
+from covey.core.address import SessionKey, parse_address
+from covey.core.attention.pending import Terms
+from covey.core.directory.capacity import PEERS_CAPACITY, Capacity
+from covey.core.directory.card import Card
+from covey.core.directory.session import Activity, Holder, Session, SessionKind
+from covey.core.directory.token import Token, TokenId
 from covey.core.errors import CoveyError
-from covey.core.event import Action, Event
-from covey.core.evidence import EvidenceGrade
 from covey.core.identity import THE_SPACE, Grade, Identity
 from covey.core.ids import (
     DeliveryId,
@@ -28,29 +25,28 @@ from covey.core.ids import (
     session_inbox,
     ticket_id,
 )
-from covey.core.message import Callback, Kind
+from covey.core.ledger.delivery import DeliveryState
+from covey.core.ledger.draft import Draft
+from covey.core.ledger.event import Action, Event
+from covey.core.ledger.evidence import EvidenceGrade
+from covey.core.ledger.message import Callback, Kind, Part, TextPart
+from covey.core.ledger.offer import Presentation
+from covey.core.ledger.outcome import Outcome, OutcomeKind
 from covey.core.names import OPERATOR, AgentName, Label, Scope, Subject
-from covey.core.offer import Presentation
-from covey.core.outcome import Outcome, OutcomeKind
-from covey.core.parts import Part, TextPart
-from covey.core.run import RunId
-from covey.core.session import Activity, Holder, Session, SessionKind
-from covey.core.session_key import SessionKey
-from covey.core.task import TaskMove
-from covey.core.token import Token, TokenId
-from covey.ports.journal import EventFilter
-from covey.ports.launching import PythonChild
-from covey.ports.ledger import MessageFilter
-from covey.ports.runs import RunFilter
+from covey.core.work.approval import PLAN, ApprovalName, Decision
+from covey.core.work.run import RunId
+from covey.core.work.task import TaskMove
+from covey.ports.children import PythonChild
+from covey.ports.ledger import EventFilter, MessageFilter
 from covey.ports.store import Store
-from covey.ports.tasks import TaskFilter
-from covey.services.clients import Seated
-from covey.services.directory import Joined, JoinRequest
-from covey.services.looking import InboxFilter
-from covey.services.negotiation import Whom
-from covey.services.recipients import SendPolicy, WhenUnknown
-from covey.services.spawn_request import SpawnRequest
-from covey.testing.clock import HandClock
+from covey.ports.work import RunFilter, TaskFilter
+from covey.services.children.request import SpawnRequest
+from covey.services.dialogue.negotiation import Whom
+from covey.services.directory.clients import Seated
+from covey.services.directory.directory import Joined, JoinRequest
+from covey.services.mail.looking import InboxFilter
+from covey.services.mail.recipients import SendPolicy, WhenUnknown
+from covey.testing.fakes import HandClock
 from covey.testing.records import a_ticket
 from tests.properties.any_call import AnyCall, Values, draw, methods
 from tests.properties.holder_children import nothing, raise_child

@@ -5,10 +5,10 @@ from random import Random
 
 from covey.core.identity import Identity
 from covey.core.ids import MessageId
+from covey.core.ledger.message import TextPart
 from covey.core.names import AgentName
-from covey.core.parts import TextPart
-from covey.core.task import Task
-from covey.ports.tasks import TaskFilter
+from covey.core.work.task import Task
+from covey.ports.work import TaskFilter
 from covey.services.space import Services
 from tests.properties.world import finish
 

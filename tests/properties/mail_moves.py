@@ -6,14 +6,13 @@ from datetime import timedelta
 from hypothesis import strategies as st
 
 from covey.core.address import EVERYONE, Address, parse_address
-from covey.core.delivery import DeliveryState
-from covey.core.draft import Draft
 from covey.core.identity import Identity
 from covey.core.ids import MessageId, SessionId
-from covey.core.message import Kind
+from covey.core.ledger.delivery import DeliveryState
+from covey.core.ledger.draft import Draft
+from covey.core.ledger.message import Kind, TextPart
 from covey.core.names import AgentName, Scope, Subject
-from covey.core.parts import TextPart
-from covey.services.recipients import SendPolicy
+from covey.services.mail.recipients import SendPolicy
 from tests.properties.draws import (
     EARLY,
     NAMES,

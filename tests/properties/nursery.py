@@ -1,8 +1,7 @@
 """Children of an imagined process: they are there, and do nothing until a test says what became of them."""
 
-from covey.core.run import Run, RunId
-from covey.ports.launching import Child, Errand
-from covey.ports.plugins import Moment
+from covey.core.work.run import Run, RunId
+from covey.ports.children import Child, Errand, Moment
 
 
 class NoPlugins:

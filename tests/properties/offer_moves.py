@@ -4,10 +4,10 @@ from datetime import timedelta
 
 from hypothesis import strategies as st
 
-from covey.core.evidence import EvidenceGrade
 from covey.core.identity import Identity
 from covey.core.ids import DeliveryId, OfferId
-from covey.core.offer import Presentation
+from covey.core.ledger.evidence import EvidenceGrade
+from covey.core.ledger.offer import Presentation
 from tests.properties.draws import grades, leases, presentations, seldom, which
 from tests.properties.moves import move
 from tests.properties.twins import Twins

@@ -1,11 +1,11 @@
 """What may change from one moment of a space to the next, and what never does."""
 
-from covey.core.delivery import MOVES, Delivery
-from covey.core.evidence import at_least
-from covey.core.post import POST_MOVES
-from covey.core.run import RUN_MOVES, Run, RunState
-from covey.core.task import TASK_MOVES, Task, TaskState
-from covey.core.ticket import TICKET_MOVES, Ticket, TicketState
+from covey.core.channels.post import POST_MOVES
+from covey.core.ledger.delivery import MOVES, Delivery
+from covey.core.ledger.evidence import at_least
+from covey.core.ledger.ticket import TICKET_MOVES, Ticket, TicketState
+from covey.core.work.run import RUN_MOVES, Run, RunState
+from covey.core.work.task import TASK_MOVES, Task, TaskState
 from tests.properties.sameness import Snapshot
 
 

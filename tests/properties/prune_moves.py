@@ -5,14 +5,14 @@ from datetime import timedelta
 from hypothesis import strategies as st
 
 from covey.adapters.memory import MemoryBlobs, MemoryPages
-from covey.core.delivery import WAITING
+from covey.core.channels.post import PostState
 from covey.core.ids import MessageId, OfferId
+from covey.core.ledger.delivery import WAITING
+from covey.core.ledger.offer import Offer
+from covey.core.ledger.ticket import TicketState
 from covey.core.names import Scope
-from covey.core.offer import Offer
-from covey.core.post import PostState
-from covey.core.ticket import TicketState
 from covey.ports.store import Operation, Transaction
-from covey.services.prune_survey import Wanted
+from covey.services.care.prune_survey import Wanted
 from tests.properties.draws import maybe_scope, often, seldom, which
 from tests.properties.moves import move
 from tests.properties.sameness import Snapshot

@@ -7,10 +7,10 @@ from hypothesis import strategies as st
 
 from covey.core.identity import Identity
 from covey.core.names import AgentName
-from covey.core.run import ENDED, Run, RunState
-from covey.ports.launching import Errand, Product, PythonChild
-from covey.ports.runs import RunFilter
-from covey.services.spawn_request import SpawnRequest
+from covey.core.work.run import ENDED, Run, RunState
+from covey.ports.children import Errand, Product, PythonChild
+from covey.ports.work import RunFilter
+from covey.services.children.request import SpawnRequest
 from tests.properties.draws import names, often, seldom, which
 from tests.properties.moves import move
 from tests.properties.twins import NotPossible, Twins

@@ -4,23 +4,22 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, NamedTuple, cast
 
-from covey.core.binding import Binding
-from covey.core.card import Agent
-from covey.core.delivery import Delivery
-from covey.core.event import Event
+from covey.core.channels.binding import Binding
+from covey.core.channels.post import Post
+from covey.core.directory.card import Agent
+from covey.core.directory.session import Session
 from covey.core.ids import DeliveryId, MessageId, OfferId, SessionId, TicketId
-from covey.core.message import Message
-from covey.core.offer import Offer
-from covey.core.post import Post
-from covey.core.run import Run
-from covey.core.session import Session
-from covey.core.storm import Tree
-from covey.core.task import Task
-from covey.core.ticket import Ticket
-from covey.core.waits import Wait
-from covey.ports.runs import RunFilter
+from covey.core.ledger.delivery import Delivery
+from covey.core.ledger.event import Event
+from covey.core.ledger.message import Message
+from covey.core.ledger.offer import Offer
+from covey.core.ledger.ticket import Ticket
+from covey.core.ledger.waits import Wait
+from covey.core.storms.budget import Tree
+from covey.core.work.run import Run
+from covey.core.work.task import Task
 from covey.ports.store import Transaction
-from covey.ports.tasks import TaskFilter
+from covey.ports.work import RunFilter, TaskFilter
 from tests.properties.draws import CHANNEL, NAMES
 
 ALL = 1_000_000

@@ -7,15 +7,14 @@ from typing import Final
 from hypothesis import strategies as st
 
 from covey.core.address import parse_address
-from covey.core.draft import Draft
 from covey.core.identity import Identity
 from covey.core.ids import MessageId
-from covey.core.message import Callback, Kind
+from covey.core.ledger.draft import Draft
+from covey.core.ledger.message import Callback, Kind, TextPart
 from covey.core.names import AgentName, Scope
-from covey.core.parts import TextPart
-from covey.core.task import TASK_MOVES, Task, TaskMove, TaskState
-from covey.ports.tasks import TaskFilter
-from covey.services.recipients import SendPolicy
+from covey.core.work.task import TASK_MOVES, Task, TaskMove, TaskState
+from covey.ports.work import TaskFilter
+from covey.services.mail.recipients import SendPolicy
 from tests.properties.draws import CHANNEL, maybe_scope, names, often, seldom, which
 from tests.properties.moves import move
 from tests.properties.twins import THE_OPERATOR, NotPossible, Twins

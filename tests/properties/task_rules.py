@@ -3,12 +3,12 @@
 from collections import Counter
 from datetime import datetime
 
-from covey.core.event import Action, Event
 from covey.core.identity import THE_SPACE
 from covey.core.ids import MessageId
-from covey.core.message import Kind, Message
+from covey.core.ledger.event import Action, Event
+from covey.core.ledger.message import Kind, Message
 from covey.core.names import AgentName
-from covey.core.task import ACTIVE, FINISHED, Task, TaskMove, task_at
+from covey.core.work.task import ACTIVE, FINISHED, Task, TaskMove, task_at
 from tests.properties.sameness import Snapshot
 
 

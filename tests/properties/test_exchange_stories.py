@@ -9,10 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from covey.core.errors import ExchangeStorm
-from covey.core.event import Action
+from covey.core.ledger.event import Action
 from covey.core.limits import FLOW_SAMPLE
 from covey.core.names import OPERATOR, SPACE
-from covey.core.storm import Limit, Limits
+from covey.core.storms.budget import Limit, Limits
 from covey.surfaces.python.member import Member
 from tests.scenarios.stores import in_memory
 from tests.scenarios.world import World

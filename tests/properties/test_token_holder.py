@@ -7,18 +7,17 @@ from pathlib import Path
 import pytest
 
 from covey.adapters.memory import MemoryStore
-from covey.adapters.sqlite.store import SqliteStore
+from covey.adapters.sqlite.transactions.store import SqliteStore
 from covey.core.address import parse_address
-from covey.core.draft import Draft
 from covey.core.errors import BeyondToken, NotYours, TaskUnknown
 from covey.core.identity import Grade, Identity
 from covey.core.ids import MessageId
-from covey.core.message import Kind
+from covey.core.ledger.draft import Draft
+from covey.core.ledger.message import Kind, TextPart
 from covey.core.names import AgentName
-from covey.core.parts import TextPart
-from covey.core.task import TaskState
-from covey.ports.tasks import TaskFilter
-from covey.services.recipients import SendPolicy
+from covey.core.work.task import TaskState
+from covey.ports.work import TaskFilter
+from covey.services.mail.recipients import SendPolicy
 from covey.services.space import Services
 from tests.properties.any_call import OTHERS, SERVICES, WHOLE, public_names
 from tests.properties.holder_story import ANN, BOB, EVE, HolderStory

@@ -12,16 +12,16 @@ from hypothesis import HealthCheck, Phase, seed, settings
 from hypothesis.stateful import invariant, rule, run_state_machine_as_test
 
 from covey.adapters.memory import MemoryStore, MemoryViews
-from covey.adapters.sqlite.store import SqliteStore
-from covey.adapters.sqlite.views import SqliteViews
-from covey.core.delivery import WAITING, Delivery
+from covey.adapters.sqlite.care.views import SqliteViews
+from covey.adapters.sqlite.transactions.store import SqliteStore
 from covey.core.ids import DeliveryId
-from covey.core.run import RunMove, run_moved
-from covey.core.task import abandoned
+from covey.core.ledger.delivery import WAITING, Delivery
+from covey.core.work.run import RunMove, run_moved
+from covey.core.work.task import abandoned
 from covey.ports.store import Transaction
 from covey.ports.views import Views
-from covey.services.transfer_apply import LEFT_BEHIND
-from covey.testing.clock import HandClock
+from covey.services.transfer.apply import LEFT_BEHIND
+from covey.testing.fakes import HandClock
 from tests.properties.channel_moves import ChannelMoves
 from tests.properties.dialogue_moves import DialogueMoves
 from tests.properties.directory_moves import DirectoryMoves

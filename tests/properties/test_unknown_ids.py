@@ -8,19 +8,18 @@ import pytest
 
 from covey.adapters.memory import MemoryStore
 from covey.core.address import parse_address
-from covey.core.approval import PLAN
-from covey.core.draft import Draft
 from covey.core.errors import BeyondToken, CoveyError
 from covey.core.identity import Grade, Identity
 from covey.core.ids import MessageId, OfferId, TicketId, ticket_id
-from covey.core.message import Kind
+from covey.core.ledger.draft import Draft
+from covey.core.ledger.message import Kind, TextPart
 from covey.core.names import AgentName, Label
-from covey.core.parts import TextPart
-from covey.core.run import RunId
-from covey.ports.launching import PythonChild
-from covey.services.directory import JoinRequest
-from covey.services.recipients import SendPolicy
-from covey.services.spawn_request import SpawnRequest
+from covey.core.work.approval import PLAN
+from covey.core.work.run import RunId
+from covey.ports.children import PythonChild
+from covey.services.children.request import SpawnRequest
+from covey.services.directory.directory import JoinRequest
+from covey.services.mail.recipients import SendPolicy
 from tests.properties.any_call import AnyCall, methods
 from tests.properties.holder_children import nothing
 from tests.properties.holder_story import ANN, BOB, EVE, HolderStory

@@ -9,17 +9,17 @@ from typing import Final, TypeVar
 from hypothesis.stateful import RuleBasedStateMachine, invariant
 
 from covey.adapters.memory import MemoryStore
-from covey.adapters.sqlite.store import SqliteStore
-from covey.core.draft import Draft
+from covey.adapters.sqlite.transactions.store import SqliteStore
+from covey.core.directory.session import Session
 from covey.core.errors import CoveyError
 from covey.core.identity import Grade, Identity
 from covey.core.ids import DeliveryId, MessageId, OfferId, TicketId
+from covey.core.ledger.draft import Draft
 from covey.core.names import OPERATOR
-from covey.core.session import Session
 from covey.ports.store import Transaction
-from covey.services.recipients import SendPolicy
+from covey.services.mail.recipients import SendPolicy
 from covey.services.space import Services
-from covey.testing.clock import HandClock
+from covey.testing.fakes import HandClock
 from tests.properties.draws import NAMES
 from tests.properties.progress import check_progress
 from tests.properties.sameness import Known, Snapshot, comparable, snapshot

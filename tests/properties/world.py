@@ -7,14 +7,13 @@ from typing import TypeVar
 from covey.adapters.memory import MemoryBlobs, MemoryLiveness, MemorySearch
 from covey.adapters.system.files import RootedFiles
 from covey.adapters.system.store_files import StoreFiles
+from covey.core.directory.session import Holder
 from covey.core.ids import Topic
-from covey.core.session import Holder
 from covey.ports.store import Store
 from covey.ports.wakeups import Bell
 from covey.services.adapters import Adapters
 from covey.services.space import Services
-from covey.testing.clock import HandClock
-from covey.testing.ids import CountingIds
+from covey.testing.fakes import CountingIds, HandClock
 from tests.properties.nursery import Nursery
 
 T = TypeVar("T")

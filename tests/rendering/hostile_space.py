@@ -4,14 +4,13 @@ import asyncio
 from typing import NamedTuple
 
 from covey import Card, Errand
-from covey.core.card import Agent
-from covey.core.delivery import Delivery
-from covey.core.message import Callback, Message
-from covey.core.parts import DataPart, FilePart, TextPart
-from covey.core.run import Run
-from covey.core.session import Session
-from covey.core.task import Task
-from covey.core.ticket import Ticket
+from covey.core.directory.card import Agent
+from covey.core.directory.session import Session
+from covey.core.ledger.delivery import Delivery
+from covey.core.ledger.message import Callback, DataPart, FilePart, Message, TextPart
+from covey.core.ledger.ticket import Ticket
+from covey.core.work.run import Run
+from covey.core.work.task import Task
 from covey.surfaces.python.member import Member
 from covey.surfaces.python.space import Space
 from tests.rendering.forgeries import CONTROL

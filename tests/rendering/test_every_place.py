@@ -16,11 +16,10 @@ import covey
 from covey.core import errors
 from covey.core.errors import CoveyError, FileOutsideRoots
 from covey.core.json import Json
-from covey.core.message import Message
-from covey.core.parts import DataPart, FilePart, TextPart
-from covey.core.render import Style, framed
-from covey.core.run import RunId
-from covey.core.spawn_prompt import first_prompt, later_prompt
+from covey.core.ledger.message import DataPart, FilePart, Message, TextPart
+from covey.core.rendering.styles import Style, framed
+from covey.core.work.run import RunId
+from covey.core.work.spawn_prompt import first_prompt, later_prompt
 from covey.runtime.programs.prompt import prompt_for
 from covey.runtime.tasks.held import HeldTask
 from covey.surfaces.mcp.resources import RESOURCES, TEMPLATES, THREAD, read_resource
@@ -196,10 +195,10 @@ def test_all_prompts_are_known_here() -> None:
         for name in re.findall(r"def (\w*prompt\w*)\([^)]*\) -> str:", path.read_text())
     }
     assert found == {
-        "core/spawn_prompt.py:first_prompt",
-        "core/spawn_prompt.py:later_prompt",
+        "core/work/spawn_prompt.py:first_prompt",
+        "core/work/spawn_prompt.py:later_prompt",
         "runtime/programs/prompt.py:prompt_for",
-        "core/negotiation.py:announce_prompt",  # of names, and a message that is rendered as all others are
+        "core/work/negotiation.py:announce_prompt",  # of names, and a message that is rendered as all others are
         "surfaces/python/member.py:prompt",  # one of the first two
     }
 

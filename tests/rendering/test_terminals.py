@@ -11,7 +11,7 @@ import pytest
 
 import covey
 from covey.surfaces.cli.catalogue import VERBS
-from covey.surfaces.cli.letters import escaped
+from covey.surfaces.cli.terminal.letters import escaped
 from tests.rendering.forgeries import CONTROL, FORGERIES, MARK, assert_safe_on_a_terminal
 from tests.rendering.hostile_space import plant
 from tests.surfaces.terminal import Terminal

@@ -5,9 +5,9 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta, timezone
 from typing import cast
 
-from covey.core.card import Card
+from covey.core.directory.card import Card
+from covey.core.ledger.message import FilePart
 from covey.core.limits import MAX_ENVELOPE_BYTES
-from covey.core.parts import FilePart
 
 SURROGATE = "\ud800"
 UNKNOWN_ID = "1767225600000-99999999-0000-4000-8000-000000000000"

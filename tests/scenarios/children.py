@@ -6,18 +6,18 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from covey import Card
-from covey.core.binding import Binding
+from covey.core.channels.binding import Binding
 from covey.core.errors import LauncherUnavailable
-from covey.core.event import Action
 from covey.core.ids import JOURNAL_TOPIC
+from covey.core.ledger.event import Action
 from covey.core.names import AgentName
-from covey.core.run import Run, RunId, RunState, Stage, run_topic
-from covey.ports.runs import RunFilter
+from covey.core.work.run import Run, RunId, RunState, Stage, run_topic
 from covey.ports.store import Transaction
+from covey.ports.work import RunFilter
 from covey.services.act import Act
-from covey.services.spawn_request import SpawnRequest
-from covey.services.spawn_stages import Stages
-from covey.services.spawn_steps import Step
+from covey.services.children.request import SpawnRequest
+from covey.services.children.stages import Stages
+from covey.services.children.steps import Step
 from covey.surfaces.python.member import Child, Errand, Member, python_child
 from tests.scenarios.world import LIMIT_S, Process, World, soon
 

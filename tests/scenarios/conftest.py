@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from covey.adapters.memory import MemoryWakeups
-from covey.core.layout import Layout
-from covey.services.audit import Audit
+from covey.core.formats.layout import Layout
+from covey.services.care.audit import Audit
 from covey.testing import DeafWakeups
 from tests.adapters.children import Child, child
 from tests.scenarios.playing import PROGRAM, Start

@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from covey.core.layout import Layout
+from covey.core.formats.layout import Layout
 
 ALPHABETS = (
     "研究员",

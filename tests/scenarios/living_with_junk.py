@@ -4,8 +4,8 @@ import json
 from pathlib import Path
 
 import covey
-from covey.core.layout import Layout
-from covey.core.layout_ids import agent_of
+from covey.core.formats.foreign_ids import agent_of
+from covey.core.formats.layout import Layout
 from tests.foreign.running import until
 from tests.scenarios.junk import Junk, fill, inbox_of, message
 from tests.scenarios.world import LIMIT_S, soon

@@ -2,17 +2,17 @@
 
 from pathlib import Path
 
-from covey.adapters.files.folder import FilesFolder
-from covey.adapters.files.ground import prepare
+from covey.adapters.folder.folder import FilesFolder
+from covey.adapters.folder.ground import prepare
 from covey.adapters.memory import MemoryLiveness, MemoryStore
-from covey.adapters.sqlite.store import SqliteStore
+from covey.adapters.sqlite.transactions.store import SqliteStore
 from covey.adapters.system.clock import SystemClock
 from covey.adapters.system.ids import SystemIds
-from covey.core.layout import Layout
+from covey.core.formats.layout import Layout
 from covey.ports.store import Store
-from covey.services.mirror import Mirror
-from covey.services.mirrored_store import MirroredStore, OwnPasses
-from covey.services.updates import Desk
+from covey.services.mail.updates import Desk
+from covey.services.mirror.mirror import Mirror
+from covey.services.mirror.store import MirroredStore, OwnPasses
 from tests.scenarios.world import OpenStore, Ring
 
 

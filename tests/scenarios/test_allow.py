@@ -3,12 +3,11 @@
 import pytest
 
 from covey.core.address import parse_address
-from covey.core.delivery import DeliveryState
-from covey.core.draft import Draft
 from covey.core.ids import MessageId
-from covey.core.message import Kind
-from covey.core.parts import TextPart
-from covey.services.recipients import SendPolicy
+from covey.core.ledger.delivery import DeliveryState
+from covey.core.ledger.draft import Draft
+from covey.core.ledger.message import Kind, TextPart
+from covey.services.mail.recipients import SendPolicy
 from covey.surfaces.python.member import Member
 from covey.surfaces.python.receipt import Receipt
 from tests.scenarios.world import World, waiting

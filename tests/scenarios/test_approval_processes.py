@@ -5,8 +5,8 @@ from collections import Counter
 import pytest
 
 import covey
-from covey.core.approval_outcome import ApprovalState
 from covey.core.ids import JOURNAL_TOPIC
+from covey.core.work.approval import ApprovalState
 from tests.scenarios.playing import Start, go, told
 from tests.scenarios.world import LIMIT_S, soon, waiting
 

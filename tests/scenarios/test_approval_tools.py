@@ -6,11 +6,11 @@ from collections.abc import Mapping
 
 import pytest
 
-from covey.core.approval_outcome import ApprovalState
 from covey.core.json import Json
+from covey.core.work.approval import ApprovalState
 from covey.surfaces.python.member import Member
-from covey.testing.ids import numbered_uuid
-from covey.toolkits.given import LONGEST_WAIT
+from covey.testing.fakes import numbered_uuid
+from covey.toolkits.arguments import LONGEST_WAIT
 from tests.scenarios.test_approvals import PLAN, asked, next_of
 from tests.scenarios.tools import fields, refusal, use
 from tests.scenarios.world import World, read, soon, waiting

@@ -6,9 +6,6 @@ from datetime import timedelta
 
 import pytest
 
-from covey.core.approval import Decision
-from covey.core.approval_outcome import ApprovalState
-from covey.core.delivery import DeliveryState
 from covey.core.errors import (
     AlreadyDecided,
     CoveyError,
@@ -21,14 +18,15 @@ from covey.core.errors import (
     RecipientUnknown,
     TicketUnknown,
 )
+from covey.core.formats.peers import inbox_message
 from covey.core.ids import parse_message_id
-from covey.core.message import Kind
-from covey.core.parts import DataPart
-from covey.core.peers import inbox_message
-from covey.core.ticket import TicketState
+from covey.core.ledger.delivery import DeliveryState
+from covey.core.ledger.message import DataPart, Kind
+from covey.core.ledger.ticket import TicketState
+from covey.core.work.approval import ApprovalState, Decision
 from covey.surfaces.python.inbox import Delivery
 from covey.surfaces.python.member import Member
-from covey.testing.ids import numbered_uuid
+from covey.testing.fakes import numbered_uuid
 from tests.scenarios.world import LIMIT_S, World, ask_back, read, soon, waiting
 
 pytestmark = pytest.mark.requirement("peers.approvals")

@@ -8,16 +8,15 @@ import pytest
 
 from covey.adapters.memory import MemoryWakeups
 from covey.core.address import Address, AddressKind
-from covey.core.delivery import DeliveryState
-from covey.core.draft import Draft
 from covey.core.errors import Invalid, NotYours, TicketUnknown
-from covey.core.message import Kind
-from covey.core.outcome import Outcome, OutcomeKind
-from covey.core.parts import TextPart
-from covey.core.ticket import TicketState
-from covey.services.recipients import SendPolicy
+from covey.core.ledger.delivery import DeliveryState
+from covey.core.ledger.draft import Draft
+from covey.core.ledger.message import Kind, TextPart
+from covey.core.ledger.outcome import Outcome, OutcomeKind
+from covey.core.ledger.ticket import TicketState
+from covey.services.mail.recipients import SendPolicy
 from covey.surfaces.python.member import Member
-from covey.testing.deaf import DeafWakeups
+from covey.testing.fakes import DeafWakeups
 from tests.scenarios.world import LIMIT_S, OpenStore, World, read, soon, waiting
 
 pytestmark = pytest.mark.requirement("ask.outcomes")

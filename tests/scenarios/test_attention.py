@@ -8,21 +8,20 @@ from datetime import timedelta
 import pytest
 
 from covey.core.address import parse_address
-from covey.core.attention import LeftOut, Pending, Rank, Terms
-from covey.core.delivery import DeliveryState
-from covey.core.draft import Draft
+from covey.core.attention.pending import LeftOut, Pending, Rank, Terms
 from covey.core.errors import Invalid, SessionEnded, SessionUnknown
-from covey.core.evidence import EvidenceGrade
 from covey.core.identity import Identity
-from covey.core.inject import inject
-from covey.core.inject_pieces import Provider
-from covey.core.message import Kind
+from covey.core.injection.injection import inject
+from covey.core.injection.messages import Provider
+from covey.core.ledger.delivery import DeliveryState
+from covey.core.ledger.draft import Draft
+from covey.core.ledger.evidence import EvidenceGrade
+from covey.core.ledger.message import Kind, TextPart
+from covey.core.ledger.offer import Presentation
 from covey.core.names import AgentName
-from covey.core.offer import Presentation
-from covey.core.parts import TextPart
-from covey.core.render import Style, framed
-from covey.services.directory import JoinRequest
-from covey.services.recipients import SendPolicy
+from covey.core.rendering.styles import Style, framed
+from covey.services.directory.directory import JoinRequest
+from covey.services.mail.recipients import SendPolicy
 from covey.surfaces.python.member import Member
 from tests.scenarios.world import World
 from tests.services.claiming import claim_next

@@ -2,16 +2,15 @@
 
 import pytest
 
-from covey.core.delivery import DeliveryState
-from covey.core.draft import Draft
 from covey.core.errors import IllegalMove, NotYours
-from covey.core.evidence import EvidenceGrade
 from covey.core.identity import Identity
 from covey.core.ids import parse_message_id
-from covey.core.message import Kind
-from covey.core.parts import TextPart
-from covey.core.ticket import TicketState
-from covey.services.recipients import SendPolicy
+from covey.core.ledger.delivery import DeliveryState
+from covey.core.ledger.draft import Draft
+from covey.core.ledger.evidence import EvidenceGrade
+from covey.core.ledger.message import Kind, TextPart
+from covey.core.ledger.ticket import TicketState
+from covey.services.mail.recipients import SendPolicy
 from tests.scenarios.world import World, read, show, waiting
 
 pytestmark = pytest.mark.requirement("ledger.authority")

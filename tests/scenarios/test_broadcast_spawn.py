@@ -10,10 +10,10 @@ import pytest
 
 import covey
 from covey import Card, Space
-from covey.core.event import Action
+from covey.core.ledger.event import Action
 from covey.core.names import AgentName
-from covey.core.run import RunState, Stage
-from covey.ports.runs import RunFilter
+from covey.core.work.run import RunState, Stage
+from covey.ports.work import RunFilter
 from covey.surfaces.python.member import Errand
 from covey.toolkits.broadcast.spawn import MAIN_SESSION
 from tests.scenarios.tools import fields, refusal, use

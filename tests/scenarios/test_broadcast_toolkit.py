@@ -2,14 +2,14 @@
 
 import pytest
 
-from covey.core.attention import Pending, Terms
-from covey.core.delivery import DeliveryState
-from covey.core.evidence import EvidenceGrade
+from covey.core.attention.pending import Pending, Terms
 from covey.core.json import Json
-from covey.core.message import Kind
-from covey.core.offer import Presentation
-from covey.core.render_broadcast import HINT, broadcast_output
-from covey.core.ticket import TicketState
+from covey.core.ledger.delivery import DeliveryState
+from covey.core.ledger.evidence import EvidenceGrade
+from covey.core.ledger.message import Kind
+from covey.core.ledger.offer import Presentation
+from covey.core.ledger.ticket import TicketState
+from covey.core.rendering.broadcast import HINT, broadcast_output
 from covey.surfaces.python.member import Member
 from covey.toolkits.broadcast import TOOLKIT
 from tests.scenarios.tools import fields, refusal, use

@@ -2,10 +2,10 @@
 
 import pytest
 
-from covey.core.delivery import DeliveryState
-from covey.core.event import Action
-from covey.core.message import Kind
-from covey.core.ticket import TicketState, Trouble
+from covey.core.ledger.delivery import DeliveryState
+from covey.core.ledger.event import Action
+from covey.core.ledger.message import Kind
+from covey.core.ledger.ticket import TicketState, Trouble
 from tests.scenarios.world import World, read, show, texts, waiting
 
 QUEUED, REFUSED, EVICTED = DeliveryState.QUEUED, DeliveryState.REFUSED, DeliveryState.EVICTED

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 import covey
-from covey.core.channel import console, webhook
+from covey.core.channels.channel import console, webhook
+from covey.core.channels.post import Outgoing, PostState
 from covey.core.errors import ChannelUnknown
 from covey.core.names import AgentName
-from covey.core.post import Outgoing, PostState
 from tests.channels.receiving import Receiver, receiver_in
 
 OPS = AgentName("ops")

@@ -7,10 +7,10 @@ import pytest
 
 from covey.adapters.system.ids import SystemIds
 from covey.core.address import parse_address
-from covey.core.binding import OWN
-from covey.core.channel import Style, console, webhook
-from covey.core.delivery import DeliveryState
-from covey.core.draft import Draft
+from covey.core.channels.binding import OWN
+from covey.core.channels.channel import Style, console, webhook
+from covey.core.channels.post import GIVE_UP_AFTER, Outgoing, Post, PostState, Refused
+from covey.core.directory.session import Holder
 from covey.core.errors import (
     BeyondToken,
     ChannelUnknown,
@@ -22,22 +22,21 @@ from covey.core.errors import (
     PostUnknown,
     RecipientUnknown,
 )
-from covey.core.event import Action
 from covey.core.identity import Identity
 from covey.core.ids import delivery_id, parse_message_id
-from covey.core.marks import Marks
-from covey.core.message import Callback, Kind
+from covey.core.ledger.delivery import DeliveryState
+from covey.core.ledger.draft import Draft
+from covey.core.ledger.event import Action
+from covey.core.ledger.marks import Marks
+from covey.core.ledger.message import Callback, DataPart, Kind, TextPart
+from covey.core.ledger.ticket import TicketState
 from covey.core.names import OPERATOR, AgentName
-from covey.core.parts import DataPart, TextPart
-from covey.core.post import GIVE_UP_AFTER, Outgoing, Post, PostState, Refused
-from covey.core.session import Holder
-from covey.core.ticket import TicketState
 from covey.ports.store import Transaction
 from covey.services.act import Act
-from covey.services.callbacks import route_result
-from covey.services.channels import Said
-from covey.services.posts import Posts
-from covey.services.recipients import SendPolicy
+from covey.services.channels.channels import Said
+from covey.services.channels.posts import Posts
+from covey.services.mail.recipients import SendPolicy
+from covey.services.tasks.callbacks import route_result
 from tests.scenarios.world import Process, World, waiting
 
 OPS = AgentName("ops")

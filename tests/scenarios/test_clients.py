@@ -1,12 +1,12 @@
 """One session for each agent client: its MCP server and its hooks find each other, and nobody else."""
 
-from covey.core.ancestry import Ancestor
-from covey.core.card import Presence
+from covey.core.directory.ancestry import Ancestor
+from covey.core.directory.card import Presence
+from covey.core.directory.session import SessionKind
+from covey.core.ledger.offer import Presentation
 from covey.core.names import AgentName, Label
-from covey.core.offer import Presentation
-from covey.core.session import SessionKind
-from covey.services.clients import Clients, Seated
-from covey.services.directory import JoinRequest
+from covey.services.directory.clients import Clients, Seated
+from covey.services.directory.directory import JoinRequest
 from tests.scenarios.world import World
 
 CODER = JoinRequest(AgentName("coder"))

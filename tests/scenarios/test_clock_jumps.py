@@ -4,8 +4,8 @@ from datetime import timedelta
 
 import pytest
 
-from covey.core.card import Presence
-from covey.core.delivery import DeliveryState
+from covey.core.directory.card import Presence
+from covey.core.ledger.delivery import DeliveryState
 from tests.scenarios.world import World, read, show, texts, waiting
 
 YEAR = 365 * 24 * 3600.0

@@ -10,10 +10,10 @@ import pytest
 
 import covey
 from covey import Card, Member, Space
-from covey.core.channel import console
+from covey.core.channels.channel import console
+from covey.core.directory.roles import CONTINUE, CONTINUE_OR_SPAWN, COORDINATOR, SPAWN, WORKER, matrix
 from covey.core.names import AgentName
-from covey.core.roles import CONTINUE, CONTINUE_OR_SPAWN, COORDINATOR, SPAWN, WORKER, matrix
-from covey.core.run import RunState
+from covey.core.work.run import RunState
 from covey.toolkits.catalogue import toolkit
 from tests.scenarios.tools import fields, refusal, use
 from tests.scenarios.world import LIMIT_S, World, waiting

@@ -5,16 +5,15 @@ from datetime import timedelta
 
 import pytest
 
-from covey.core.delivery import DeliveryState
-from covey.core.draft import Draft
 from covey.core.errors import AlreadyArchived, Invalid, KindRule, NotAnswered, RecipientUnknown
 from covey.core.ids import parse_message_id
-from covey.core.message import Kind
+from covey.core.ledger.delivery import DeliveryState
+from covey.core.ledger.draft import Draft
+from covey.core.ledger.message import Kind, TextPart
+from covey.core.ledger.ticket import TicketState
 from covey.core.names import parse_scope, parse_subject
-from covey.core.parts import TextPart
-from covey.core.ticket import TicketState
 from covey.ports.ledger import MessageFilter
-from covey.services.recipients import SendPolicy
+from covey.services.mail.recipients import SendPolicy
 from covey.surfaces.python.member import Member
 from tests.scenarios.world import World, ask_back, waiting
 

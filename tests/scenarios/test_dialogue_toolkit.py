@@ -4,18 +4,18 @@ import json
 
 import pytest
 
-from covey.core.delivery import DeliveryState
 from covey.core.errors import GateClosed
-from covey.core.evidence import EvidenceGrade
 from covey.core.identity import Identity
 from covey.core.json import Json
+from covey.core.ledger.delivery import DeliveryState
+from covey.core.ledger.evidence import EvidenceGrade
+from covey.core.ledger.ticket import TicketState
 from covey.core.limits import MAX_DIALOGUE_BODY_BYTES
 from covey.core.names import AgentName, Scope
-from covey.core.ticket import TicketState
 from covey.surfaces.python.member import Member
-from covey.toolkits.call import call
 from covey.toolkits.dialogue.messages_thread import MESSAGES_THREAD
 from covey.toolkits.tool import Answer, Caller
+from covey.toolkits.toolbox import call
 from tests.scenarios.tools import fields, refusal, use
 from tests.scenarios.world import World
 

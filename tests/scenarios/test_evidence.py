@@ -4,11 +4,11 @@ import asyncio
 
 import pytest
 
-from covey.core.delivery import DeliveryState
 from covey.core.errors import DeliveryUnknown
-from covey.core.event import Action
-from covey.core.evidence import EvidenceGrade
-from covey.core.offer import Presentation
+from covey.core.ledger.delivery import DeliveryState
+from covey.core.ledger.event import Action
+from covey.core.ledger.evidence import EvidenceGrade
+from covey.core.ledger.offer import Presentation
 from tests.scenarios.world import LIMIT_S, World, read, show, soon
 
 pytestmark = pytest.mark.requirement("ledger.evidence")

@@ -5,19 +5,18 @@ from collections.abc import Sequence
 import pytest
 
 from covey.core.address import parse_address
-from covey.core.draft import Draft
 from covey.core.errors import ExchangeStorm, OperatorOnly, ProgressStorm
-from covey.core.event import Action
 from covey.core.ids import MessageId, parse_message_id
+from covey.core.ledger.draft import Draft
+from covey.core.ledger.event import Action
+from covey.core.ledger.message import Kind, TextPart
+from covey.core.ledger.outcome import OutcomeKind
 from covey.core.limits import FLOW_SAMPLE
-from covey.core.message import Kind
 from covey.core.names import OPERATOR, SPACE, AgentName
-from covey.core.outcome import OutcomeKind
-from covey.core.parts import TextPart
-from covey.core.stop import Stop
-from covey.core.storm import HURRY, REST, Limit, Limits
+from covey.core.storms.budget import HURRY, REST, Limit, Limits
+from covey.core.storms.stop import Stop
 from covey.core.times import format_instant
-from covey.services.recipients import SendPolicy
+from covey.services.mail.recipients import SendPolicy
 from covey.surfaces.python.member import Member
 from tests.scenarios.loops import LOOPS, Refused, run
 from tests.scenarios.world import World

@@ -2,10 +2,10 @@
 
 from datetime import timedelta
 
-from covey.core.delivery import TIME_PASSED, DeliveryState
 from covey.core.ids import parse_message_id
-from covey.core.task import MESSAGE_EXPIRED, TaskState
-from covey.core.ticket import Trouble
+from covey.core.ledger.delivery import TIME_PASSED, DeliveryState
+from covey.core.ledger.ticket import Trouble
+from covey.core.work.task import MESSAGE_EXPIRED, TaskState
 from tests.scenarios.world import World, show
 
 MINUTE = timedelta(minutes=1)

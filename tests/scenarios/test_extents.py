@@ -2,10 +2,9 @@
 
 import pytest
 
-from covey.core.delivery import Delivery, DeliveryState
 from covey.core.errors import IllegalMove
-from covey.core.evidence import EvidenceGrade
-from covey.core.extent import Extent
+from covey.core.ledger.delivery import Delivery, DeliveryState
+from covey.core.ledger.evidence import EvidenceGrade, Extent
 from covey.ports.store import Transaction
 from covey.surfaces.python.member import Member
 from tests.scenarios.world import OpenStore, World, read

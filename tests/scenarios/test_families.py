@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from covey.core.attention import Terms
-from covey.core.message import Kind
-from covey.core.render import Style, framed
-from covey.core.render_broadcast import broadcast_output
+from covey.core.attention.pending import Terms
+from covey.core.ledger.message import Kind
+from covey.core.rendering.broadcast import broadcast_output
+from covey.core.rendering.styles import Style, framed
 from covey.surfaces.python.member import Errand, Member
 from covey.toolkits.broadcast import TOOLKIT
 from covey.toolkits.catalogue import HOMES, toolkit

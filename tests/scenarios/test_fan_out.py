@@ -3,15 +3,14 @@
 import pytest
 
 from covey.core.address import parse_address
-from covey.core.delivery import DeliveryState
-from covey.core.draft import Draft
 from covey.core.errors import SessionEnded
-from covey.core.event import Action
 from covey.core.ids import MessageId, session_inbox
-from covey.core.message import Kind
-from covey.core.parts import TextPart
-from covey.core.ticket import TicketState
-from covey.services.recipients import SendPolicy
+from covey.core.ledger.delivery import DeliveryState
+from covey.core.ledger.draft import Draft
+from covey.core.ledger.event import Action
+from covey.core.ledger.message import Kind, TextPart
+from covey.core.ledger.ticket import TicketState
+from covey.services.mail.recipients import SendPolicy
 from covey.surfaces.python.member import Member
 from tests.scenarios.world import World, show, texts, waiting
 from tests.services.claiming import claim_next

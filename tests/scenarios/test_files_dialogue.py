@@ -9,7 +9,7 @@ import pytest
 
 import covey
 from covey.core.errors import IdReused
-from covey.core.outcome import OutcomeKind
+from covey.core.ledger.outcome import OutcomeKind
 from tests.adapters.children import child
 from tests.foreign.running import LOOP, asked, neighbour
 from tests.scenarios.world import LIMIT_S, soon

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from covey.core.layout import Layout
+from covey.core.formats.layout import Layout
 from tests.foreign.running import LOOP, MAILBOX, asked
 from tests.scenarios.living_with_junk import live_through
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from covey.core.layout import Layout
+from covey.core.formats.layout import Layout
 from tests.chaos.files_rampage import rampage
 
 pytestmark = pytest.mark.timeout(180)

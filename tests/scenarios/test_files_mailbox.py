@@ -10,7 +10,7 @@ import pytest
 
 import covey
 from covey.core.names import AgentName
-from covey.core.task import TaskState
+from covey.core.work.task import TaskState
 from covey.mailbox import MailboxManager
 from tests.foreign.mailboxes import text_of
 from tests.foreign.running import MAILBOX, asked, neighbour, until

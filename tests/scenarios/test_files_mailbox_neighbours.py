@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 import covey
-from covey.core.card import Presence, TaskOverflow
-from covey.core.parts import DataPart, FilePart
-from covey.core.task import TaskState
+from covey.core.directory.card import Presence, TaskOverflow
+from covey.core.ledger.message import DataPart, FilePart
+from covey.core.work.task import TaskState
 from tests.foreign.mailboxes import MailboxManager, card_of, message_of
 from tests.scenarios.world import LIMIT_S, soon
 

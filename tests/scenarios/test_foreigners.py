@@ -4,15 +4,15 @@ from datetime import timedelta
 
 import pytest
 
+from covey.core.directory.session import FOREIGN
 from covey.core.errors import IdentityRefused, Invalid
+from covey.core.formats.peers import InboxMessage
 from covey.core.identity import Grade, Identity
 from covey.core.ids import SessionId, parse_session_id
 from covey.core.limits import UNREGISTERED_WAIT
-from covey.core.peers_wire import InboxMessage
-from covey.core.session import FOREIGN
-from covey.services.foreigners import Foreigners
+from covey.services.peers.foreigners import Foreigners
 from covey.services.space import Services
-from covey.testing.ids import numbered_uuid
+from covey.testing.fakes import numbered_uuid
 from tests.scenarios.world import World
 
 GOAL = parse_session_id(str(numbered_uuid(77)))

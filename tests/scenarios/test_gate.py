@@ -2,10 +2,10 @@
 
 import pytest
 
-from covey.core.delivery import DeliveryState
 from covey.core.errors import GateClosed, Invalid
-from covey.core.event import Action
-from covey.core.ticket import TicketMove, TicketState
+from covey.core.ledger.delivery import DeliveryState
+from covey.core.ledger.event import Action
+from covey.core.ledger.ticket import TicketMove, TicketState
 from tests.scenarios.world import World, ask_back, waiting
 
 

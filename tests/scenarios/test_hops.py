@@ -5,13 +5,12 @@ from itertools import pairwise
 
 import pytest
 
-from covey.core.delivery import DeliveryState
-from covey.core.draft import Draft
 from covey.core.errors import HopsExhausted
 from covey.core.ids import MessageId, parse_message_id
-from covey.core.message import Kind, Message
-from covey.core.parts import TextPart
-from covey.services.recipients import SendPolicy
+from covey.core.ledger.delivery import DeliveryState
+from covey.core.ledger.draft import Draft
+from covey.core.ledger.message import Kind, Message, TextPart
+from covey.services.mail.recipients import SendPolicy
 from covey.surfaces.python.member import Member
 from covey.surfaces.python.receipt import Receipt
 from tests.scenarios.world import World, waiting

@@ -3,14 +3,13 @@
 import pytest
 
 from covey.core.address import parse_address
-from covey.core.draft import Draft
 from covey.core.errors import BeyondToken, IdentityRefused, SessionEnded
-from covey.core.event import Action
 from covey.core.identity import Grade, Identity
-from covey.core.message import Kind
+from covey.core.ledger.draft import Draft
+from covey.core.ledger.event import Action
+from covey.core.ledger.message import Kind, TextPart
 from covey.core.names import OPERATOR, SPACE, AgentName
-from covey.core.parts import TextPart
-from covey.services.recipients import SendPolicy
+from covey.services.mail.recipients import SendPolicy
 from tests.scenarios.world import World
 
 pytestmark = pytest.mark.requirement("identity.grades")

@@ -7,10 +7,10 @@ import pytest
 
 from covey.adapters.memory import MemoryWakeups
 from covey.core.errors import IdentityRefused, SessionEnded
-from covey.core.event import Action
 from covey.core.ids import message_topic
+from covey.core.ledger.event import Action
 from covey.core.names import AgentName
-from covey.services.presence import Leftovers
+from covey.services.directory.presence import Leftovers
 from covey.surfaces.python.member import Member
 from tests.scenarios.stores import in_memory
 from tests.scenarios.world import LIMIT_S, World, ask_back

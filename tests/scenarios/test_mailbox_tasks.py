@@ -10,14 +10,14 @@ from typing import Any
 import pytest
 
 import covey
-from covey.core.delivery import DeliveryState
-from covey.core.evidence import EvidenceGrade
+from covey.core.formats.mailbox_document import mailbox_document
 from covey.core.json import Json
-from covey.core.mailbox_document import mailbox_document
-from covey.core.message import Callback, Kind
-from covey.core.task import TASK_MOVES, TaskState
-from covey.core.task_path import ahead_of
+from covey.core.ledger.delivery import DeliveryState
+from covey.core.ledger.evidence import EvidenceGrade
+from covey.core.ledger.message import Callback, Kind
 from covey.core.times import format_instant
+from covey.core.work.task import TASK_MOVES, TaskState
+from covey.core.work.task_path import ahead_of
 from covey.surfaces.python.member import Member
 from covey.toolkits.tool import Answer
 from tests.scenarios.tools import fields, refusal, use

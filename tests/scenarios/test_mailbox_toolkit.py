@@ -8,15 +8,14 @@ import pytest
 
 import covey
 from covey.core.address import parse_address
-from covey.core.delivery import DeliveryState
-from covey.core.draft import Draft
-from covey.core.evidence import EvidenceGrade
+from covey.core.formats.mailbox_document import mailbox_document
 from covey.core.json import Json
-from covey.core.mailbox_document import mailbox_document
-from covey.core.message import Callback, Kind, TaskRef
-from covey.core.parts import FilePart, TextPart
-from covey.core.ticket import TicketState
-from covey.services.recipients import SendPolicy
+from covey.core.ledger.delivery import DeliveryState
+from covey.core.ledger.draft import Draft
+from covey.core.ledger.evidence import EvidenceGrade
+from covey.core.ledger.message import Callback, FilePart, Kind, TaskRef, TextPart
+from covey.core.ledger.ticket import TicketState
+from covey.services.mail.recipients import SendPolicy
 from covey.surfaces.python.member import Member
 from covey.toolkits.tool import Answer
 from tests.scenarios.tools import fields, refusal, use

@@ -12,20 +12,20 @@ import pytest
 
 import covey
 from covey.core.address import parse_address
-from covey.core.channel import console
-from covey.core.draft import Draft
+from covey.core.channels.channel import console
 from covey.core.errors import Invalid
+from covey.core.formats.incoming import incoming
+from covey.core.formats.layout import Layout
+from covey.core.formats.layouts import paper
+from covey.core.formats.peers import InboxMessage
 from covey.core.identity import Identity
-from covey.core.layout import Layout
-from covey.core.layout_incoming import incoming
-from covey.core.layouts import paper
-from covey.core.marks import BY_WHOLE_SPACE, NAMES, Marks, Step, decode_marks, encode_marks
-from covey.core.message import Message
+from covey.core.ledger.draft import Draft
+from covey.core.ledger.marks import BY_WHOLE_SPACE, NAMES, Marks, Step, decode_marks, encode_marks
+from covey.core.ledger.message import Message
+from covey.core.ledger.wire import encode
 from covey.core.names import AgentName
-from covey.core.peers_wire import InboxMessage
-from covey.core.wire import encode
 from covey.ports.ledger import MessageFilter
-from covey.services.channels import Said
+from covey.services.channels.channels import Said
 from covey.surfaces.cli.catalogue import VERBS
 from covey.surfaces.cli.main import parser_of
 from covey.surfaces.python.assignment import Assignment
@@ -52,16 +52,16 @@ FORGED: Final[dict[str, Any]] = {
 }
 """Every mark as plain data, and the words that once had a meaning there."""
 
-WRITERS: Final = {"core/layout_incoming.py", "core/marks.py", "core/wire.py"}
+WRITERS: Final = {"core/formats/incoming.py", "core/ledger/marks.py", "core/ledger/wire.py"}
 """Beside the services: what is read from a file, from JSON, and the list itself."""
 
 CARRIERS: Final = {
-    "adapters/sqlite/recent.py",
-    "core/draft.py",
-    "core/layout_incoming.py",
-    "core/mailbox_document.py",
-    "services/mirror_history.py",
-    "surfaces/cli/documents.py",
+    "adapters/sqlite/records/messages.py",
+    "core/ledger/draft.py",
+    "core/formats/incoming.py",
+    "core/formats/mailbox_document.py",
+    "services/mirror/history.py",
+    "surfaces/cli/views/documents.py",
     "toolkits/tasks.py",
 }
 """Modules that pass metadata on. None of them decides anything by it."""

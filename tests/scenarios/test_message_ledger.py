@@ -1,9 +1,9 @@
 """The ledger of one message: all that became of it, and nothing that became of others."""
 
-from covey.core.delivery import DeliveryState
-from covey.core.event import Action
 from covey.core.ids import parse_message_id
-from covey.core.ticket import TicketState
+from covey.core.ledger.delivery import DeliveryState
+from covey.core.ledger.event import Action
+from covey.core.ledger.ticket import TicketState
 from tests.scenarios.world import World, show
 
 

@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 
 import covey
-from covey.core.event import Action
-from covey.core.evidence import EvidenceGrade
 from covey.core.json import Json
-from covey.core.message import Kind
-from covey.core.task import TaskState
+from covey.core.ledger.event import Action
+from covey.core.ledger.evidence import EvidenceGrade
+from covey.core.ledger.message import Kind
+from covey.core.work.task import TaskState
 from covey.surfaces.python.member import Member
 from covey.toolkits.tool import Answer
 from tests.scenarios.tools import fields, refusal, use

@@ -7,18 +7,18 @@ from typing import Any, cast
 import pytest
 
 import covey
-from covey.core.delivery import DeliveryState
-from covey.core.evidence import EvidenceGrade
 from covey.core.identity import Identity
 from covey.core.json import Json
+from covey.core.ledger.delivery import DeliveryState
+from covey.core.ledger.evidence import EvidenceGrade
+from covey.core.ledger.ticket import TicketState
 from covey.core.names import AgentName
-from covey.core.ticket import TicketState
 from covey.surfaces.python.member import Member
-from covey.toolkits.call import call
-from covey.toolkits.given import LONGEST_WAIT
+from covey.toolkits.arguments import LONGEST_WAIT
 from covey.toolkits.native import TOOLKIT
 from covey.toolkits.native.read_inbox import READ_INBOX
 from covey.toolkits.tool import Answer, Caller
+from covey.toolkits.toolbox import call
 from tests.scenarios.tools import fields, refusal, use
 from tests.scenarios.world import World, soon, waiting
 

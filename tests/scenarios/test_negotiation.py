@@ -7,9 +7,8 @@ from typing import NamedTuple
 import pytest
 
 from covey.core.address import parse_address
-from covey.core.binding import OWN
-from covey.core.channel import console
-from covey.core.delivery import DeliveryState
+from covey.core.channels.binding import OWN
+from covey.core.channels.channel import console
 from covey.core.errors import (
     Invalid,
     LabelAmbiguous,
@@ -20,11 +19,12 @@ from covey.core.errors import (
 )
 from covey.core.identity import Identity
 from covey.core.ids import parse_message_id
-from covey.core.message import Kind, Message
+from covey.core.ledger.delivery import DeliveryState
+from covey.core.ledger.message import Kind, Message
 from covey.core.names import AgentName
-from covey.core.negotiation import ANNOUNCE_SKIP, REPLY_SKIP, Ending
-from covey.services.channels import Said
-from covey.services.exchange import Exchange, ExchangeState
+from covey.core.work.negotiation import ANNOUNCE_SKIP, REPLY_SKIP, Ending
+from covey.services.channels.channels import Said
+from covey.services.dialogue.exchange import Exchange, ExchangeState
 from covey.surfaces.python.member import Member
 from tests.scenarios.children import until
 from tests.scenarios.world import LIMIT_S, World, ask_back, read, soon, waiting

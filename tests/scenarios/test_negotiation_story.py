@@ -9,10 +9,10 @@ import pytest
 
 import covey
 from covey.core.address import parse_address
-from covey.core.binding import OWN
-from covey.core.card import Card
-from covey.core.channel import console
-from covey.core.message import Kind
+from covey.core.channels.binding import OWN
+from covey.core.channels.channel import console
+from covey.core.directory.card import Card
+from covey.core.ledger.message import Kind
 from covey.core.names import AgentName
 from covey.ports.ledger import MessageFilter
 from covey.testing.models import Kind as EntryKind

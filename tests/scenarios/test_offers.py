@@ -4,9 +4,9 @@ from datetime import timedelta
 
 import pytest
 
-from covey.core.delivery import DeliveryState
 from covey.core.errors import NotYours, OfferUnknown
-from covey.core.event import Action
+from covey.core.ledger.delivery import DeliveryState
+from covey.core.ledger.event import Action
 from tests.scenarios.world import World, read, show, texts, waiting
 
 pytestmark = pytest.mark.requirement("ledger.offers")

@@ -4,10 +4,10 @@ from datetime import timedelta
 
 import pytest
 
-from covey.core.delivery import WAITING, Delivery, DeliveryState
 from covey.core.errors import SessionUnknown
-from covey.core.event import Action
 from covey.core.ids import InboxId
+from covey.core.ledger.delivery import WAITING, Delivery, DeliveryState
+from covey.core.ledger.event import Action
 from covey.ports.store import Transaction
 from tests.scenarios.world import World, read, show, waiting
 

@@ -5,15 +5,14 @@ import asyncio
 import pytest
 
 from covey.core.address import parse_address
-from covey.core.draft import Draft
+from covey.core.directory.pause import WHOLE
 from covey.core.errors import OperatorOnly, Paused, RecipientUnknown
-from covey.core.event import Action
 from covey.core.identity import Identity
-from covey.core.message import Kind
+from covey.core.ledger.draft import Draft
+from covey.core.ledger.event import Action
+from covey.core.ledger.message import Kind, TextPart
 from covey.core.names import AgentName
-from covey.core.parts import TextPart
-from covey.core.pause import WHOLE
-from covey.services.recipients import SendPolicy
+from covey.services.mail.recipients import SendPolicy
 from tests.scenarios.world import LIMIT_S, World, read, soon, texts, waiting
 
 BOB = AgentName("bob")
@@ -154,8 +153,8 @@ async def test_who_waits_for_mail_is_woken_when_its_agent_goes_on(world: World) 
 
 
 async def test_people_on_a_channel_are_heard_while_the_space_is_paused(world: World) -> None:
-    from covey.core.channel import console
-    from covey.services.channels import Said
+    from covey.core.channels.channel import console
+    from covey.services.channels.channels import Said
 
     (alice,) = await world.join("alice")
     channels, operator = world.services.channels, await world.operator()

@@ -7,7 +7,7 @@ import pytest
 from covey.core.ids import ticket_id
 from covey.core.names import parse_scope, parse_subject
 from covey.ports.ledger import MessageFilter
-from covey.services.looking import InboxFilter
+from covey.services.mail.looking import InboxFilter
 from tests.scenarios.world import World, show, soon
 
 pytestmark = pytest.mark.requirement("ledger.peek")

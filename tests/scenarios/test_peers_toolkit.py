@@ -4,16 +4,16 @@ import json
 
 import pytest
 
+from covey.core.formats.peers import inbox_message, inbox_subject
 from covey.core.identity import Identity
 from covey.core.ids import parse_session_id
 from covey.core.names import AgentName
-from covey.core.peers import inbox_message, inbox_subject
-from covey.testing.ids import numbered_uuid
-from covey.toolkits.call import call
+from covey.testing.fakes import numbered_uuid
 from covey.toolkits.peers import INBOX_SUBJECT_PREFIX, MAX_BODY_BYTES, MAX_PEERS_AT_ONCE, MIN_BODY_CHARS
 from covey.toolkits.peers.list_peers import LIST_PEERS
 from covey.toolkits.peers.send_to_peer import SEND_TO_PEER
 from covey.toolkits.tool import Answer, Caller
+from covey.toolkits.toolbox import call
 from tests.scenarios.tools import fields, refusal, use
 from tests.scenarios.world import World, waiting
 

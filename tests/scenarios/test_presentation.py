@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from covey.core.delivery import DeliveryState
+from covey.core.ledger.delivery import DeliveryState
 from covey.surfaces.python.member import KindName, Member
 from tests.scenarios.world import World, read, show, texts, waiting
 

@@ -4,14 +4,13 @@ import pytest
 
 import covey
 from covey.core.address import parse_address
-from covey.core.card import Presence
-from covey.core.delivery import DeliveryState
-from covey.core.draft import Draft
+from covey.core.directory.card import Presence
 from covey.core.ids import parse_message_id
-from covey.core.message import Kind
-from covey.core.outcome import OutcomeKind
-from covey.core.parts import TextPart
-from covey.services.recipients import SendPolicy
+from covey.core.ledger.delivery import DeliveryState
+from covey.core.ledger.draft import Draft
+from covey.core.ledger.message import Kind, TextPart
+from covey.core.ledger.outcome import OutcomeKind
+from covey.services.mail.recipients import SendPolicy
 from tests.scenarios.playing import Start, go, strings, told
 from tests.scenarios.world import LIMIT_S, soon, waiting
 

@@ -4,10 +4,10 @@ import re
 
 import pytest
 
-from covey.core.delivery import DeliveryState
-from covey.core.evidence import EvidenceGrade
-from covey.core.offer import Presentation
-from covey.core.render_escape import harmless
+from covey.core.ledger.delivery import DeliveryState
+from covey.core.ledger.evidence import EvidenceGrade
+from covey.core.ledger.offer import Presentation
+from covey.core.text.escape import harmless
 from covey.surfaces.python.member import Member
 from covey.toolkits.catalogue import HOMES, toolkit
 from covey.toolkits.tool import Answer

@@ -4,10 +4,10 @@ from datetime import timedelta
 
 import pytest
 
-from covey.core.card import Card, Presence, TaskOverflow
-from covey.core.delivery import DeliveryState
+from covey.core.directory.card import Card, Presence, TaskOverflow
 from covey.core.errors import IdentityRefused, RecipientUnknown, SessionEnded
-from covey.core.event import Action
+from covey.core.ledger.delivery import DeliveryState
+from covey.core.ledger.event import Action
 from covey.core.names import AgentName
 from tests.scenarios.world import World, waiting
 

@@ -6,24 +6,22 @@ import pytest
 
 from covey.core.address import parse_address
 from covey.core.authority import claim
-from covey.core.card import Agent, Card
-from covey.core.channel import console
-from covey.core.diagnoses import RESERVED_NAME
-from covey.core.draft import Draft
+from covey.core.care.diagnoses import RESERVED_NAME
+from covey.core.channels.channel import console
+from covey.core.directory.card import Agent, Card
+from covey.core.directory.token import Token, hash_secret, token_from
 from covey.core.errors import IdentityRefused, Invalid, RecipientUnknown, Rejected
-from covey.core.foreign_names import parse_foreign_name
+from covey.core.formats.foreign_ids import agent_of, alias_of
+from covey.core.formats.nats_permissions import check_nats_agent
+from covey.core.formats.peers import parse_foreign_name
 from covey.core.identity import Identity
-from covey.core.layout_ids import agent_of, alias_of
-from covey.core.message import Kind
+from covey.core.ledger.draft import Draft
+from covey.core.ledger.message import Kind, TextPart
 from covey.core.names import OPERATOR, RESERVED, ROLES, SPACE, AgentName, Label, is_reserved, parse_agent_name
-from covey.core.nats_permissions import check_nats_agent
-from covey.core.parts import TextPart
-from covey.core.secret import hash_secret
-from covey.core.token import Token, token_from
 from covey.ports.store import Transaction
-from covey.services.directory import JoinRequest
-from covey.services.doctor_inboxes import InboxesCheckup
-from covey.services.recipients import SendPolicy, WhenUnknown
+from covey.services.care.doctor.inboxes import InboxesCheckup
+from covey.services.directory.directory import JoinRequest
+from covey.services.mail.recipients import SendPolicy, WhenUnknown
 from tests.scenarios.stores import in_memory
 from tests.scenarios.world import World
 

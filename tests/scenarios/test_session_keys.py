@@ -2,12 +2,12 @@
 
 import pytest
 
+from covey.core.address import SessionKey, parse_session_key
+from covey.core.directory.session import Session
 from covey.core.errors import IdentityRefused, LabelAmbiguous, SessionUnknown
 from covey.core.ids import SessionId
 from covey.core.names import AgentName, Label
-from covey.core.session import Session
-from covey.core.session_key import SessionKey, parse_session_key
-from covey.services.directory import JoinRequest
+from covey.services.directory.directory import JoinRequest
 from tests.scenarios.world import World, waiting
 
 pytestmark = pytest.mark.requirement("sessions.key")

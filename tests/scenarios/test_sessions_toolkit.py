@@ -10,10 +10,10 @@ import pytest
 
 import covey
 from covey import Card, Member, Space
-from covey.core.channel import console
-from covey.core.message import Message
+from covey.core.channels.channel import console
+from covey.core.ledger.message import Message
 from covey.core.names import AgentName
-from covey.core.run import RunState
+from covey.core.work.run import RunState
 from covey.toolkits.sessions import TOOLKIT
 from covey.toolkits.tool import Answer
 from tests.scenarios.tools import fields, refusal, use

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from covey import Card
-from covey.core.channel import console
+from covey.core.address import parse_session_key
+from covey.core.channels.channel import console
 from covey.core.errors import (
     BeyondToken,
     CoveyError,
@@ -19,15 +20,14 @@ from covey.core.errors import (
     SpawnLimit,
     SpawnNotAllowed,
 )
-from covey.core.event import Action
 from covey.core.identity import Identity
+from covey.core.ledger.event import Action
 from covey.core.names import AgentName
-from covey.core.run import STAGES, Run, RunId, RunState, Stage
-from covey.core.session_key import parse_session_key
-from covey.ports.runs import RunFilter
+from covey.core.work.run import STAGES, Run, RunId, RunState, Stage
 from covey.ports.store import Transaction
-from covey.services.spawn_request import SpawnRequest
-from covey.services.spawn_stages import Stages
+from covey.ports.work import RunFilter
+from covey.services.children.request import SpawnRequest
+from covey.services.children.stages import Stages
 from covey.surfaces.python.member import Errand
 from tests.scenarios.children import (
     FailingStages,

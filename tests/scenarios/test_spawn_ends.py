@@ -10,11 +10,11 @@ from covey.core.errors import (
     NotYours,
 )
 from covey.core.identity import Identity
-from covey.core.message import Kind
+from covey.core.ledger.message import Kind
 from covey.core.names import AgentName
-from covey.core.run import Run, RunState, Stage, status_of
+from covey.core.work.run import Run, RunState, Stage, status_of
 from covey.runtime.children import callables
-from covey.services.spawn_steps import Step
+from covey.services.children.steps import Step
 from covey.surfaces.python.member import Errand
 from covey.surfaces.python.spawned import Spawned
 from tests.scenarios.children import (

@@ -5,20 +5,20 @@ from typing import Any, cast
 import pytest
 
 from covey.core.address import parse_address
-from covey.core.channel import console
-from covey.core.delivery import DeliveryState
+from covey.core.channels.channel import console
 from covey.core.errors import (
     Invalid,
     NoParent,
 )
 from covey.core.identity import Identity
 from covey.core.ids import parked_inbox
-from covey.core.message import Callback
+from covey.core.ledger.delivery import DeliveryState
+from covey.core.ledger.message import Callback
 from covey.core.names import AgentName
-from covey.core.run import Run, RunMode, RunState
-from covey.ports.runs import RunFilter
+from covey.core.work.run import Run, RunMode, RunState
 from covey.ports.store import Transaction
-from covey.services.channels import Said
+from covey.ports.work import RunFilter
+from covey.services.channels.channels import Said
 from covey.surfaces.python.member import Errand
 from tests.scenarios.children import (
     Patient,

@@ -5,16 +5,16 @@ import asyncio
 import pytest
 
 from covey.core.errors import TreeExhausted, WaitCircle
-from covey.core.event import Action
 from covey.core.ids import JOURNAL_TOPIC
-from covey.core.message import Message
+from covey.core.ledger.event import Action
+from covey.core.ledger.message import Message
+from covey.core.ledger.outcome import Outcome
+from covey.core.ledger.ticket import Ticket
+from covey.core.ledger.waits import Edge
 from covey.core.names import SPACE, AgentName
-from covey.core.outcome import Outcome
-from covey.core.run import RunState
-from covey.core.storm import Limit
-from covey.core.ticket import Ticket
-from covey.core.waits import Edge
-from covey.services.spawning import RunResult
+from covey.core.storms.budget import Limit
+from covey.core.work.run import RunState
+from covey.services.children.spawning import RunResult
 from covey.surfaces.python.member import Errand, Member
 from covey.surfaces.python.spawned import Spawned
 from tests.scenarios.children import Patient, all_runs, household, lead_of, obliging

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from covey.core.delivery import MOVES, TERMINAL, DeliveryState
 from covey.core.errors import IllegalMove
-from covey.core.event import Action
+from covey.core.ledger.delivery import MOVES, TERMINAL, DeliveryState
+from covey.core.ledger.event import Action
 from covey.ports.store import Store
-from covey.services.audit import Audit
+from covey.services.care.audit import Audit
 from covey.testing.dying import Death, Died, DyingStore, deaths
 from tests.scenarios.stores import in_memory, on_sqlite
 from tests.scenarios.world import Process, World, read, show, waiting

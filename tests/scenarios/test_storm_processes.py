@@ -3,11 +3,11 @@
 import pytest
 
 import covey
-from covey.core.echo import ROUNDS
-from covey.core.event import Action
 from covey.core.ids import JOURNAL_TOPIC
+from covey.core.ledger.event import Action
 from covey.core.names import OPERATOR
-from covey.ports.journal import EventFilter
+from covey.core.storms.echo import ROUNDS
+from covey.ports.ledger import EventFilter
 from tests.scenarios.playing import Start, go, strings, told
 from tests.scenarios.world import LIMIT_S, soon
 

@@ -7,20 +7,19 @@ from itertools import count, cycle, islice
 import pytest
 
 from covey.core.address import EVERYONE, parse_address
-from covey.core.draft import Draft
-from covey.core.echo import ROUNDS
 from covey.core.errors import EchoStorm, Invalid, MessageUnknown, OperatorOnly, TreeExhausted
-from covey.core.event import Action
-from covey.core.evidence import EvidenceGrade
 from covey.core.ids import MessageId, parse_message_id
-from covey.core.message import Kind
+from covey.core.ledger.draft import Draft
+from covey.core.ledger.event import Action
+from covey.core.ledger.evidence import EvidenceGrade
+from covey.core.ledger.message import Kind, TextPart
+from covey.core.ledger.outcome import OutcomeKind
+from covey.core.ledger.ticket import TicketState
 from covey.core.names import SPACE, AgentName
-from covey.core.outcome import OutcomeKind
-from covey.core.parts import TextPart
-from covey.core.storm import Limit, Limits, Tree
-from covey.core.ticket import TicketState
+from covey.core.storms.budget import Limit, Limits, Tree
+from covey.core.storms.echo import ROUNDS
 from covey.ports.store import Transaction
-from covey.services.recipients import SendPolicy
+from covey.services.mail.recipients import SendPolicy
 from covey.surfaces.python.member import Member
 from tests.scenarios.world import World, soon
 

@@ -5,19 +5,18 @@ import asyncio
 import pytest
 
 from covey.core.address import parse_address
-from covey.core.channel import console
-from covey.core.draft import Draft
+from covey.core.channels.channel import console
 from covey.core.errors import NotYours
 from covey.core.ids import MessageId, parse_message_id
-from covey.core.marks import NAMES, Step
-from covey.core.message import Kind
+from covey.core.ledger.draft import Draft
+from covey.core.ledger.marks import NAMES, Step
+from covey.core.ledger.message import Kind, TextPart
+from covey.core.ledger.ticket import TicketState
 from covey.core.names import AgentName
-from covey.core.negotiation import REPLY_SKIP
-from covey.core.parts import TextPart
-from covey.core.task import TaskState
-from covey.core.ticket import TicketState
-from covey.services.exchange import Exchange, ExchangeState
-from covey.services.recipients import SendPolicy
+from covey.core.work.negotiation import REPLY_SKIP
+from covey.core.work.task import TaskState
+from covey.services.dialogue.exchange import Exchange, ExchangeState
+from covey.services.mail.recipients import SendPolicy
 from covey.surfaces.python.member import Errand, Member
 from tests.scenarios.children import Patient, household, lead_of
 from tests.scenarios.tools import use

@@ -6,16 +6,15 @@ from datetime import timedelta
 from typing import TypeVar, cast
 
 from covey.core.address import parse_address
-from covey.core.attention import Pending, TaskNote
-from covey.core.delivery import DeliveryState
-from covey.core.draft import Draft
-from covey.core.event import Action
-from covey.core.message import Kind, TaskRef
-from covey.core.parts import TextPart
-from covey.core.render import Style, framed
-from covey.core.task import TaskState
+from covey.core.attention.pending import Pending, TaskNote
+from covey.core.ledger.delivery import DeliveryState
+from covey.core.ledger.draft import Draft
+from covey.core.ledger.event import Action
+from covey.core.ledger.message import Kind, TaskRef, TextPart
+from covey.core.rendering.styles import Style, framed
+from covey.core.work.task import TaskState
 from covey.ports.store import Store, Transaction
-from covey.services.recipients import SendPolicy
+from covey.services.mail.recipients import SendPolicy
 from covey.surfaces.python.member import Member
 from covey.surfaces.python.turn import TurnOptions
 from tests.scenarios.world import World, read, texts

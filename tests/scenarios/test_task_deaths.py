@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from covey.core.event import Action
-from covey.core.message import Kind
+from covey.core.ledger.event import Action
+from covey.core.ledger.message import Kind
 from covey.ports.store import Store
-from covey.services.audit import Audit
+from covey.services.care.audit import Audit
 from covey.testing.dying import Death, Died, DyingStore, deaths
 from tests.scenarios.stores import in_memory, on_sqlite
 from tests.scenarios.world import OpenStore, World

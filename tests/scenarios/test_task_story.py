@@ -11,15 +11,15 @@ import pytest
 
 import covey
 from covey.core.address import parse_address
-from covey.core.binding import OWN
-from covey.core.card import Card
-from covey.core.channel import console
+from covey.core.channels.binding import OWN
+from covey.core.channels.channel import console
+from covey.core.directory.card import Card
+from covey.core.formats.mailbox_document import mailbox_document
 from covey.core.json import Json
-from covey.core.mailbox_document import mailbox_document
-from covey.core.message import Callback, Kind
+from covey.core.ledger.message import Callback, Kind
 from covey.core.names import AgentName
-from covey.core.task import TaskState
-from covey.ports.tasks import TaskFilter
+from covey.core.work.task import TaskState
+from covey.ports.work import TaskFilter
 from covey.surfaces.python.space import Space
 from covey.testing.models import Kind as EntryKind
 from covey.testing.models import Line, ModelRequest, ScriptedModel, ToolCall

@@ -6,8 +6,8 @@ from datetime import timedelta
 
 import pytest
 
-from covey.core.card import Card
-from covey.core.delivery import DeliveryState
+from covey.core.channels.post import PostState
+from covey.core.directory.card import Card
 from covey.core.errors import (
     HopsExhausted,
     IllegalMove,
@@ -18,11 +18,11 @@ from covey.core.errors import (
     TaskTaken,
     TaskUnknown,
 )
-from covey.core.event import Action
-from covey.core.message import Callback, Kind
+from covey.core.ledger.delivery import DeliveryState
+from covey.core.ledger.event import Action
+from covey.core.ledger.message import Callback, Kind
 from covey.core.names import AgentName
-from covey.core.post import PostState
-from covey.core.task import TASK_MOVES, TaskMove, TaskState
+from covey.core.work.task import TASK_MOVES, TaskMove, TaskState
 from covey.ports.store import Transaction
 from covey.services.known import known_message
 from covey.surfaces.python.assignment import Assignment

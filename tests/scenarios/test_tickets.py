@@ -6,14 +6,13 @@ from datetime import timedelta
 import pytest
 
 from covey.core.address import parse_address
-from covey.core.delivery import DeliveryState
-from covey.core.draft import Draft
 from covey.core.errors import IllegalMove, NotYours
-from covey.core.event import Action
-from covey.core.message import Kind
-from covey.core.parts import TextPart
-from covey.core.ticket import TicketMove, TicketState, Trouble
-from covey.services.recipients import SendPolicy
+from covey.core.ledger.delivery import DeliveryState
+from covey.core.ledger.draft import Draft
+from covey.core.ledger.event import Action
+from covey.core.ledger.message import Kind, TextPart
+from covey.core.ledger.ticket import TicketMove, TicketState, Trouble
+from covey.services.mail.recipients import SendPolicy
 from covey.surfaces.python.member import Member
 from tests.scenarios.world import World, ask_back, read, waiting
 

@@ -5,8 +5,8 @@ from typing import TypeVar
 
 import pytest
 
-from covey.core.card import Card
-from covey.core.delivery import DeliveryState
+from covey.core.directory.card import Card
+from covey.core.directory.token import TokenId
 from covey.core.errors import (
     BeyondToken,
     GateClosed,
@@ -18,12 +18,12 @@ from covey.core.errors import (
     TicketUnknown,
     TokenUnknown,
 )
-from covey.core.event import Action
 from covey.core.identity import Grade, Identity
 from covey.core.ids import SessionId, parse_message_id, parse_ticket_id, session_inbox, ticket_id
+from covey.core.ledger.delivery import DeliveryState
+from covey.core.ledger.event import Action
+from covey.core.ledger.ticket import TicketState
 from covey.core.names import OPERATOR, AgentName, Scope
-from covey.core.ticket import TicketState
-from covey.core.token import TokenId
 from covey.ports.ledger import MessageFilter
 from covey.ports.store import Operation, Store, Transaction
 from covey.services.space import Services

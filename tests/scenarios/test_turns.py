@@ -6,11 +6,11 @@ from typing import Any
 import pytest
 
 import covey
-from covey.core.delivery import DeliveryState
 from covey.core.errors import Invalid
-from covey.core.event import Action
-from covey.core.evidence import EvidenceGrade
-from covey.core.offer import Presentation
+from covey.core.ledger.delivery import DeliveryState
+from covey.core.ledger.event import Action
+from covey.core.ledger.evidence import EvidenceGrade
+from covey.core.ledger.offer import Presentation
 from covey.surfaces.python.turn import Turn
 from tests.scenarios.world import World
 

@@ -7,16 +7,15 @@ from datetime import timedelta
 import pytest
 
 from covey.core.address import parse_address
-from covey.core.draft import Draft
 from covey.core.errors import WaitCircle
 from covey.core.ids import JOURNAL_TOPIC, MessageId, TicketId
-from covey.core.message import Kind
-from covey.core.outcome import Outcome, OutcomeKind
-from covey.core.parts import TextPart
-from covey.core.waits import Edge, circles
+from covey.core.ledger.draft import Draft
+from covey.core.ledger.message import Kind, TextPart
+from covey.core.ledger.outcome import Outcome, OutcomeKind
+from covey.core.ledger.waits import Edge, circles
 from covey.ports.store import Transaction
-from covey.services.recipients import SendPolicy
-from covey.services.tasks import TaskView
+from covey.services.mail.recipients import SendPolicy
+from covey.services.tasks.tasks import TaskView
 from covey.surfaces.python.member import Member
 from tests.scenarios.world import LIMIT_S, World, soon
 

@@ -10,8 +10,8 @@ import pytest
 
 from covey import Assignment, Failure, Happening, Member, Moment, Result, Worker
 from covey.core.errors import Invalid, SessionEnded, StoreBusy
-from covey.core.parts import DataPart
-from covey.core.task import TaskState
+from covey.core.ledger.message import DataPart
+from covey.core.work.task import TaskState
 from covey.ports.store import Capabilities, Operation, Store
 from covey.runtime.tasks.results import Answer
 from covey.surfaces.python.delegated import Delegated

@@ -16,7 +16,7 @@ import pytest
 import covey
 from covey.core.errors import Invalid
 from covey.core.json import Json
-from covey.core.parts import FilePart
+from covey.core.ledger.message import FilePart
 from covey.toolkits.toolbox import Toolbox
 from tests.scenarios.bad_values import DIGEST, NAIVE, SURROGATE, UNKNOWN_ID
 

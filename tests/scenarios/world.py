@@ -8,33 +8,31 @@ from collections.abc import Callable, Collection, Coroutine, Sequence
 from typing import Literal, NamedTuple, TypeVar
 
 from covey.adapters.memory import MemoryBlobs, MemoryLiveness, MemorySearch, MemoryWakeups
-from covey.core.ancestry import Ancestor
-from covey.core.delivery import Delivery
-from covey.core.draft import Draft
-from covey.core.event import Action, Event
+from covey.core.directory.ancestry import Ancestor
 from covey.core.identity import Identity
 from covey.core.ids import JOURNAL_TOPIC, MessageId, OfferId, Topic, parse_message_id, ticket_id
-from covey.core.message import Kind
+from covey.core.ledger.delivery import Delivery
+from covey.core.ledger.draft import Draft
+from covey.core.ledger.event import Action, Event
+from covey.core.ledger.message import Kind, TextPart
+from covey.core.ledger.offer import Offer
+from covey.core.ledger.ticket import Ticket
 from covey.core.names import OPERATOR, AgentName, Scope
-from covey.core.offer import Offer
-from covey.core.parts import TextPart
 from covey.core.store_url import StoreUrl
-from covey.core.ticket import Ticket
-from covey.ports.files import LoadedFile
-from covey.ports.journal import EventFilter
+from covey.ports.blobs import LoadedFile
+from covey.ports.ledger import EventFilter
 from covey.ports.space import Ports
 from covey.ports.store import Store, Survives, Transaction
 from covey.ports.wakeups import Wakeups
 from covey.runtime.opening import OpenSpace
 from covey.services.adapters import Adapters
-from covey.services.offers import Showing
-from covey.services.recipients import SendPolicy
+from covey.services.attention.offers import Showing
+from covey.services.mail.recipients import SendPolicy
 from covey.services.space import Services
 from covey.surfaces.python.member import Member
 from covey.surfaces.python.receipt import GradeName
 from covey.surfaces.python.space import Space
-from covey.testing.clock import HandClock
-from covey.testing.ids import CountingIds
+from covey.testing.fakes import CountingIds, HandClock
 
 T = TypeVar("T")
 

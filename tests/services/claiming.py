@@ -1,7 +1,7 @@
 """Claims as they come about: a session takes a task to show it, and has it then, whether it shows it or not."""
 
-from covey.core.delivery import Delivery
 from covey.core.identity import Identity
+from covey.core.ledger.delivery import Delivery
 from covey.services.space import Services
 
 

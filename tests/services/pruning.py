@@ -5,21 +5,20 @@ from datetime import timedelta
 
 from covey.adapters.memory import MemoryPages
 from covey.core.address import parse_address
-from covey.core.delivery import DeliveryState
-from covey.core.draft import Draft
-from covey.core.event import Action, Event
-from covey.core.evidence import EvidenceGrade
 from covey.core.identity import Identity
 from covey.core.ids import MessageId
-from covey.core.message import Kind
+from covey.core.ledger.delivery import DeliveryState
+from covey.core.ledger.draft import Draft
+from covey.core.ledger.event import Action, Event
+from covey.core.ledger.evidence import EvidenceGrade
+from covey.core.ledger.message import FilePart, Kind, Part, TextPart
 from covey.core.names import AgentName, Scope
-from covey.core.parts import FilePart, Part, TextPart
 from covey.ports.store import Store
-from covey.services.directory import JoinRequest
-from covey.services.prune import Outcome
-from covey.services.prune_survey import Survey, Wanted
-from covey.services.recipients import SendPolicy
-from covey.testing.clock import HandClock
+from covey.services.care.prune import Outcome
+from covey.services.care.prune_survey import Survey, Wanted
+from covey.services.directory.directory import JoinRequest
+from covey.services.mail.recipients import SendPolicy
+from covey.testing.fakes import HandClock
 from tests.properties.world import World, finish
 
 ANN, BOB, OPS = AgentName("ann"), AgentName("bob"), AgentName("ops")

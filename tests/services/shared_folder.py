@@ -6,34 +6,33 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 from typing import Any, cast
 
-from covey.adapters.files.folder import FilesFolder
-from covey.adapters.files.ground import prepare
+from covey.adapters.folder.folder import FilesFolder
+from covey.adapters.folder.ground import prepare
 from covey.adapters.memory import MemoryBlobs, MemoryLiveness, MemorySearch, MemoryWakeups
-from covey.adapters.sqlite.store import SqliteStore
-from covey.adapters.sqlite.views import SqliteViews
+from covey.adapters.sqlite.care.views import SqliteViews
+from covey.adapters.sqlite.transactions.store import SqliteStore
 from covey.adapters.system.clock import SystemClock
 from covey.adapters.system.files import RootedFiles
 from covey.adapters.system.ids import SystemIds
 from covey.adapters.system.store_files import StoreFiles
 from covey.core.address import parse_address
-from covey.core.draft import Draft
+from covey.core.formats.layout import Layout
 from covey.core.identity import Identity
 from covey.core.ids import MessageId
-from covey.core.layout import Layout
-from covey.core.message import Kind, Message
+from covey.core.ledger.draft import Draft
+from covey.core.ledger.message import Kind, Message, TextPart
+from covey.core.ledger.receipt import Receipt
 from covey.core.names import AgentName
-from covey.core.parts import TextPart
-from covey.core.receipt import Receipt
 from covey.core.reporting import Report, report_nothing
 from covey.ports.folder import Folder, Visit
 from covey.ports.ledger import MessageFilter
 from covey.services.adapters import Adapters
-from covey.services.audit import Audit
-from covey.services.mirror import LIMIT_S, Mirror
-from covey.services.mirrored_store import MirroredStore, OwnPasses
-from covey.services.recipients import SendPolicy, WhenUnknown
+from covey.services.care.audit import Audit
+from covey.services.mail.recipients import SendPolicy, WhenUnknown
+from covey.services.mail.updates import Desk
+from covey.services.mirror.mirror import LIMIT_S, Mirror
+from covey.services.mirror.store import MirroredStore, OwnPasses
 from covey.services.space import Services
-from covey.services.updates import Desk
 from covey.testing import silent
 from covey.testing.opening import closing
 

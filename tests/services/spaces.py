@@ -4,28 +4,27 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from covey.adapters.memory import MemoryBlobs, MemoryLiveness, MemorySearch, MemoryStore, MemoryViews
-from covey.adapters.sqlite.store import SqliteStore
-from covey.adapters.sqlite.views import SqliteViews
+from covey.adapters.sqlite.care.views import SqliteViews
+from covey.adapters.sqlite.transactions.store import SqliteStore
 from covey.adapters.system.files import RootedFiles
 from covey.adapters.system.ids import SystemIds
 from covey.adapters.system.store_files import StoreFiles
 from covey.core.address import parse_address
-from covey.core.draft import Draft
 from covey.core.identity import Identity
 from covey.core.ids import MessageId
-from covey.core.message import Kind
+from covey.core.ledger.draft import Draft
+from covey.core.ledger.message import Kind, Part, TextPart
 from covey.core.names import AgentName, Scope
-from covey.core.parts import Part, TextPart
 from covey.ports.blobs import Blobs
 from covey.ports.store import Store
 from covey.ports.views import Views
 from covey.services.adapters import Adapters
-from covey.services.directory import JoinRequest
-from covey.services.looking import Item
-from covey.services.recipients import SendPolicy, WhenUnknown
+from covey.services.directory.directory import JoinRequest
+from covey.services.mail.looking import Item
+from covey.services.mail.recipients import SendPolicy, WhenUnknown
 from covey.services.space import Services
-from covey.services.transfer_import import Imported
-from covey.testing.clock import HandClock
+from covey.services.transfer.import_ import Imported
+from covey.testing.fakes import HandClock
 from tests.properties.nursery import Nursery
 from tests.properties.world import NobodyRings, finish
 from tests.services.transferring import exported, imported

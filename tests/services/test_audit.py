@@ -7,19 +7,18 @@ import pytest
 
 from covey.adapters.memory import MemoryStore
 from covey.core.address import parse_address
-from covey.core.delivery import Delivery, DeliveryState
-from covey.core.draft import Draft
-from covey.core.evidence import EvidenceGrade
 from covey.core.ids import DeliveryId, InboxId, MessageId, OfferId, SessionId, delivery_id, parked_inbox, ticket_id
-from covey.core.message import Kind
+from covey.core.ledger.delivery import Delivery, DeliveryState
+from covey.core.ledger.draft import Draft
+from covey.core.ledger.evidence import EvidenceGrade
+from covey.core.ledger.message import Kind, TextPart
+from covey.core.ledger.ticket import TicketMove, TicketState, Trouble
+from covey.core.ledger.wire import encode
 from covey.core.names import AgentName
-from covey.core.parts import TextPart
-from covey.core.ticket import TicketMove, TicketState, Trouble
-from covey.core.wire import encode
 from covey.ports.store import Transaction
-from covey.services.directory import JoinRequest
-from covey.services.recipients import SendPolicy
-from covey.testing.clock import HandClock
+from covey.services.directory.directory import JoinRequest
+from covey.services.mail.recipients import SendPolicy
+from covey.testing.fakes import HandClock
 from covey.testing.records import a_delivery, a_message, a_session, a_ticket, an_agent
 from tests.properties.world import World, finish
 

@@ -7,21 +7,20 @@ import pytest
 
 from covey.adapters.memory import MemoryStore
 from covey.core.address import parse_address
-from covey.core.binding import Binding
-from covey.core.channel import console
-from covey.core.delivery import DeliveryState
-from covey.core.draft import Draft
+from covey.core.channels.binding import Binding
+from covey.core.channels.channel import console
+from covey.core.channels.post import Post, PostState
 from covey.core.identity import Grade, Identity
 from covey.core.ids import DeliveryId, MessageId, SessionId, delivery_id, delivery_message
-from covey.core.message import Kind
+from covey.core.ledger.delivery import DeliveryState
+from covey.core.ledger.draft import Draft
+from covey.core.ledger.message import Kind, TextPart
 from covey.core.names import OPERATOR, AgentName
-from covey.core.parts import TextPart
-from covey.core.post import Post, PostState
-from covey.core.task import Task, TaskState
+from covey.core.work.task import Task, TaskState
 from covey.ports.store import Transaction
-from covey.services.directory import JoinRequest
-from covey.services.recipients import SendPolicy
-from covey.testing.clock import HandClock
+from covey.services.directory.directory import JoinRequest
+from covey.services.mail.recipients import SendPolicy
+from covey.testing.fakes import HandClock
 from covey.testing.records import START, a_message_id, a_task
 from tests.properties.world import World, finish
 

@@ -7,21 +7,20 @@ import pytest
 
 from covey.adapters.memory import MemoryStore
 from covey.core.address import parse_address
-from covey.core.capacity import Capacity
-from covey.core.card import Card
-from covey.core.delivery import DeliveryState
-from covey.core.draft import Draft
+from covey.core.directory.capacity import Capacity
+from covey.core.directory.card import Card
 from covey.core.identity import Identity
 from covey.core.ids import MessageId, session_inbox, ticket_id
-from covey.core.message import Kind
+from covey.core.ledger.delivery import DeliveryState
+from covey.core.ledger.draft import Draft
+from covey.core.ledger.message import Kind, TextPart
+from covey.core.ledger.outcome import OutcomeKind
+from covey.core.ledger.receipt import Receipt
+from covey.core.ledger.ticket import TicketMove, TicketState
 from covey.core.names import AgentName
-from covey.core.outcome import OutcomeKind
-from covey.core.parts import TextPart
-from covey.core.receipt import Receipt
-from covey.core.ticket import TicketMove, TicketState
-from covey.services.directory import Joined, JoinRequest
-from covey.services.recipients import SendPolicy
-from covey.testing.clock import HandClock
+from covey.services.directory.directory import Joined, JoinRequest
+from covey.services.mail.recipients import SendPolicy
+from covey.testing.fakes import HandClock
 from covey.testing.records import a_session_id
 from tests.properties.world import World, finish
 

@@ -2,13 +2,13 @@
 
 from collections.abc import Sequence
 
-from covey.core.diagnoses import STORE_NEWER, WRONG_PERMISSIONS
+from covey.core.care.diagnoses import STORE_NEWER, WRONG_PERMISSIONS
+from covey.core.care.finding import Area, Examination, Finding
 from covey.core.drive import finish
 from covey.core.errors import CoveyError, Invalid, StoreBusy, StoreCorrupt, StoreReadOnly
-from covey.core.finding import Area, Examination, Finding
 from covey.core.identity import THE_SPACE, Identity
 from covey.ports.checkup import Checkup, Tell
-from covey.services.doctor import RECORD_AREAS, Doctor
+from covey.services.care.doctor.doctor import RECORD_AREAS, Doctor
 
 
 class Scripted:

@@ -3,12 +3,12 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from covey.core.compact import to_json
-from covey.core.delivery import Delivery, DeliveryState
 from covey.core.ids import delivery_id, parked_inbox, session_inbox, ticket_id
-from covey.core.message import Kind
-from covey.core.ticket import Ticket, TicketState
-from covey.services.filing import sent_details, sent_text
+from covey.core.json import to_json
+from covey.core.ledger.delivery import Delivery, DeliveryState
+from covey.core.ledger.message import Kind
+from covey.core.ledger.ticket import Ticket, TicketState
+from covey.services.mail.filing import sent_details, sent_text
 from covey.testing import START
 from tests.core.strategies import agent_names, message_ids, session_ids, texts
 

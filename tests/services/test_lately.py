@@ -3,9 +3,9 @@
 from covey.adapters.memory import MemoryStore
 from covey.core.address import EVERYONE, Address, parse_address
 from covey.core.names import SPACE, AgentName
-from covey.services.lately import MOST, SECONDS, Lately
+from covey.services.attention.lately import MOST, SECONDS, Lately
 from covey.testing import a_message_id, a_session_id
-from covey.testing.clock import HandClock
+from covey.testing.fakes import HandClock
 
 ME = a_session_id(1)
 ALICE, BOB = AgentName("alice"), AgentName("bob")

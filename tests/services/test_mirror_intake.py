@@ -5,14 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from covey.core.card import Card
-from covey.core.delivery import DeliveryState
+from covey.core.directory.card import Card
+from covey.core.formats.layout import Layout
 from covey.core.identity import Grade, Identity
 from covey.core.ids import parse_message_id, ticket_id
-from covey.core.layout import Layout
-from covey.core.message import Kind
+from covey.core.ledger.delivery import DeliveryState
+from covey.core.ledger.message import Kind
+from covey.core.ledger.ticket import TicketState
 from covey.core.names import AgentName
-from covey.core.ticket import TicketState
 from tests.services.shared_folder import Killed, letter, note, opened
 
 ALICE = AgentName("alice")

@@ -5,15 +5,15 @@ from pathlib import Path
 
 import pytest
 
-from covey.core.event import Action, Event
+from covey.core.formats.layout import Layout
 from covey.core.identity import Identity
-from covey.core.layout import Layout
-from covey.core.message import Kind
+from covey.core.ledger.event import Action, Event
+from covey.core.ledger.message import Kind
+from covey.core.ledger.wire import encode
 from covey.core.names import AgentName, Scope
-from covey.core.wire import encode
 from covey.ports.store import Transaction
-from covey.services.mirror_noting import NOTHING, Page, chained, noting, read_page, touched
-from covey.services.mirror_standing import standing_of
+from covey.services.mirror.noting import NOTHING, Page, chained, noting, read_page, touched
+from covey.services.mirror.standing import standing_of
 from covey.testing.records import START, a_message_id
 from tests.services.shared_folder import Shared, opened
 

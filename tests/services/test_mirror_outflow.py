@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from covey.core.event import Action
+from covey.core.formats.layout import Layout
 from covey.core.identity import Identity
-from covey.core.layout import Layout
-from covey.core.message import Kind
+from covey.core.ledger.event import Action
+from covey.core.ledger.message import Kind
 from covey.core.names import AgentName, Scope
 from covey.ports.store import Transaction
 from covey.services.act import Act, journal

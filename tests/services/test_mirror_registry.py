@@ -3,11 +3,11 @@
 import json
 from pathlib import Path
 
-from covey.core.card import Card
+from covey.core.directory.card import Card
+from covey.core.formats.layout import Layout
 from covey.core.identity import Identity
-from covey.core.layout import Layout
 from covey.core.names import AgentName
-from covey.services.directory import JoinRequest
+from covey.services.directory.directory import JoinRequest
 from tests.services.shared_folder import opened
 
 ALICE, BOB = AgentName("alice"), AgentName("bob")

@@ -4,8 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from covey.core.layout import Layout
-from covey.services import mirror, mirror_outflow, transfer_import
+from covey.core.formats.layout import Layout
+from covey.services.mirror import mirror
+from covey.services.mirror import outflow as mirror_outflow
+from covey.services.transfer import import_ as transfer_import
 from tests.reports import Reports
 from tests.services.shared_folder import letter, opened
 from tests.services.transferring import exported, imported

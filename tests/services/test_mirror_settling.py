@@ -4,12 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from covey.core.delivery import DeliveryState
+from covey.core.formats.layout import Layout
 from covey.core.ids import ticket_id
-from covey.core.layout import Layout
-from covey.core.message import Kind
+from covey.core.ledger.delivery import DeliveryState
+from covey.core.ledger.message import Kind
+from covey.core.ledger.ticket import TicketMove, TicketState
 from covey.core.names import AgentName, Scope
-from covey.core.ticket import TicketMove, TicketState
 from tests.services.shared_folder import letter, note, opened
 
 ALICE, BOB = AgentName("alice"), AgentName("bob")

@@ -5,13 +5,12 @@ from typing import Any
 
 import pytest
 
+from covey.core.formats.layout import Layout
 from covey.core.identity import Identity
-from covey.core.layout import Layout
-from covey.core.message import Kind
+from covey.core.ledger.message import Kind, TextPart
 from covey.core.names import AgentName
-from covey.core.parts import TextPart
-from covey.core.task import Task, TaskState
-from covey.ports.tasks import TaskFilter
+from covey.core.work.task import Task, TaskState
+from covey.ports.work import TaskFilter
 from tests.services.shared_folder import Shared, note, opened
 
 ALICE, CODER = AgentName("alice"), AgentName("coder")

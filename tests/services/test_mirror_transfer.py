@@ -3,12 +3,12 @@
 from pathlib import Path
 
 from covey.core.drive import finish
+from covey.core.formats.layout import Layout
 from covey.core.identity import Identity
-from covey.core.layout import Layout
 from covey.core.names import AgentName, Scope
 from covey.engines import engine_of, parse_store_url
-from covey.services.backup import Backup
-from covey.services.restore import Restore
+from covey.services.care.backup import Backup
+from covey.services.care.restore import Restore
 from tests.services.shared_folder import letter, opened
 from tests.services.transferring import exported, imported
 

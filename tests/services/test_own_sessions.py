@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 import covey
+from covey.core.directory.session import Session
 from covey.core.errors import SessionEnded
 from covey.core.identity import Identity
-from covey.core.session import Session
 from covey.ports.store import Transaction
 from covey.services import known
 

@@ -7,25 +7,24 @@ from pathlib import Path
 import pytest
 
 from covey.adapters.memory import MemoryStore
-from covey.adapters.sqlite.store import SqliteStore
+from covey.adapters.sqlite.transactions.store import SqliteStore
 from covey.core.address import parse_address
-from covey.core.delivery import DeliveryState
-from covey.core.draft import Draft
 from covey.core.errors import MessagePruned
-from covey.core.event import Action
-from covey.core.evidence import EvidenceGrade
 from covey.core.identity import Identity
 from covey.core.ids import MessageId, ticket_id
-from covey.core.message import Kind
+from covey.core.ledger.delivery import DeliveryState
+from covey.core.ledger.draft import Draft
+from covey.core.ledger.event import Action
+from covey.core.ledger.evidence import EvidenceGrade
+from covey.core.ledger.message import Kind, TextPart
+from covey.core.ledger.offer import Presentation
+from covey.core.ledger.pruning import fingerprint
 from covey.core.names import Scope
-from covey.core.offer import Presentation
-from covey.core.parts import TextPart
-from covey.core.pruning import fingerprint
-from covey.ports.journal import EventFilter
+from covey.ports.ledger import EventFilter
 from covey.ports.store import Store
-from covey.services.prune import BATCH
-from covey.services.prune_survey import Stays, Why
-from covey.services.recipients import SendPolicy
+from covey.services.care.prune import BATCH
+from covey.services.care.prune_survey import Stays, Why
+from covey.services.mail.recipients import SendPolicy
 from covey.testing.records import a_message_id
 from tests.properties.world import finish
 from tests.services.pruning import BOB, DAY, OPS, Story

@@ -7,18 +7,18 @@ from pathlib import Path
 import pytest
 
 from covey.adapters.memory import MemoryStore
-from covey.adapters.sqlite.store import SqliteStore
-from covey.core.card import Card
+from covey.adapters.sqlite.transactions.store import SqliteStore
+from covey.core.directory.card import Card
 from covey.core.errors import CoveyError, RunUnknown
 from covey.core.identity import Grade, Identity
+from covey.core.ledger.message import FilePart
 from covey.core.names import OPERATOR
-from covey.core.parts import FilePart
-from covey.core.run import Run, RunState
-from covey.core.storm import Limit
-from covey.ports.launching import Product
-from covey.ports.runs import RunFilter
+from covey.core.storms.budget import Limit
+from covey.core.work.run import Run, RunState
+from covey.ports.children import Product
 from covey.ports.store import Store, Transaction
-from covey.services.spawn_request import SpawnRequest
+from covey.ports.work import RunFilter
+from covey.services.children.request import SpawnRequest
 from tests.properties.world import finish
 from tests.services.pruning import BOB, DAY, Story
 

@@ -6,20 +6,19 @@ from pathlib import Path
 import pytest
 
 from covey.adapters.memory import MemoryStore
-from covey.adapters.sqlite.store import SqliteStore
+from covey.adapters.sqlite.transactions.store import SqliteStore
 from covey.core.address import parse_address
-from covey.core.channel import console
-from covey.core.draft import Draft
+from covey.core.channels.channel import console
 from covey.core.errors import MessagePruned
 from covey.core.identity import Grade, Identity
 from covey.core.ids import MessageId
-from covey.core.message import Kind
+from covey.core.ledger.draft import Draft
+from covey.core.ledger.message import Kind, TextPart
 from covey.core.names import OPERATOR, AgentName, Scope
-from covey.core.parts import TextPart
-from covey.core.task import Task
+from covey.core.work.task import Task
 from covey.ports.store import Store
-from covey.services.prune_survey import Stays, Why
-from covey.services.recipients import SendPolicy
+from covey.services.care.prune_survey import Stays, Why
+from covey.services.mail.recipients import SendPolicy
 from tests.properties.world import finish
 from tests.services.claiming import claim_next
 from tests.services.pruning import ANN, BOB, DAY, OPS, Story

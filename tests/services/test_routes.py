@@ -11,21 +11,21 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from covey.adapters.memory import MemoryLiveness, MemoryStore
-from covey.adapters.sqlite.store import SqliteStore
-from covey.core.capacity import Capacity, Overflow
-from covey.core.card import Card
-from covey.core.delivery import DeliveryState
+from covey.adapters.sqlite.transactions.store import SqliteStore
+from covey.core.directory.capacity import Capacity, Overflow
+from covey.core.directory.card import Card
+from covey.core.directory.pause import Pause, write_pauses
+from covey.core.directory.routing import Recipient, Refusal, RefusalCode
 from covey.core.errors import Paused
-from covey.core.message import Kind, Message
+from covey.core.ledger.delivery import DeliveryState
+from covey.core.ledger.message import Kind, Message
+from covey.core.ledger.receipt import Receipt
 from covey.core.names import AgentName, Scope, Subject
-from covey.core.pause import Pause, write_pauses
-from covey.core.receipt import Receipt
-from covey.core.routing import Recipient, Refusal, RefusalCode
 from covey.ports.store import Store
-from covey.services import placement
 from covey.services.act import Act
-from covey.services.policies import PAUSED
-from covey.services.presence import end_session
+from covey.services.directory.policies import PAUSED
+from covey.services.directory.presence import end_session
+from covey.services.mail import placement
 from tests.properties.world import finish
 from tests.services.together import ANN, BOB, World
 

@@ -5,15 +5,15 @@ from collections.abc import Awaitable, Callable
 import pytest
 
 from covey.adapters.memory import MemoryStore
-from covey.core.card import Card
+from covey.core.directory.card import Card
 from covey.core.errors import IllegalMove
 from covey.core.identity import Grade, Identity
 from covey.core.names import OPERATOR
-from covey.core.run import Run, RunState
-from covey.ports.launching import Errand
-from covey.ports.runs import RunFilter
+from covey.core.work.run import Run, RunState
+from covey.ports.children import Errand
+from covey.ports.work import RunFilter
+from covey.services.children.request import SpawnRequest
 from covey.services.space import Services
-from covey.services.spawn_request import SpawnRequest
 from tests.properties.nursery import Nursery
 from tests.properties.world import finish
 from tests.services.pruning import BOB, Story

@@ -8,7 +8,7 @@ import pytest
 from covey.core.ids import Topic
 from covey.core.limits import RECHECK_SECONDS, RUN_PACE
 from covey.services.waiting import Waiting
-from covey.testing.clock import HandClock
+from covey.testing.fakes import HandClock
 
 
 class DeadBell:

@@ -6,19 +6,18 @@ from pathlib import Path
 import pytest
 
 from covey.adapters.memory import MemoryLiveness, MemoryStore
-from covey.adapters.sqlite.store import SqliteStore
+from covey.adapters.sqlite.transactions.store import SqliteStore
 from covey.core.address import parse_address
-from covey.core.card import Card
-from covey.core.draft import Draft
+from covey.core.directory.card import Card
+from covey.core.directory.session import Holder
 from covey.core.ids import InboxId, parked_inbox
-from covey.core.message import Kind
-from covey.core.parts import TextPart
-from covey.core.receipt import Receipt
-from covey.core.session import Holder
+from covey.core.ledger.draft import Draft
+from covey.core.ledger.message import Kind, TextPart
+from covey.core.ledger.receipt import Receipt
 from covey.ports.store import Store
 from covey.services.act import Act
-from covey.services.presence import end_session
-from covey.services.recipients import SendPolicy
+from covey.services.directory.presence import end_session
+from covey.services.mail.recipients import SendPolicy
 from tests.properties.world import finish
 from tests.services.together import BOB, World
 

@@ -9,28 +9,26 @@ from hypothesis import strategies as st
 
 from covey.adapters.memory import MemoryStore, MemoryViews
 from covey.core.address import parse_address
-from covey.core.card import Card
-from covey.core.channel import console
-from covey.core.draft import Draft
+from covey.core.channels.channel import console
+from covey.core.directory.card import Card
 from covey.core.errors import BlobMissing, ExportDamaged, ImportConflict, Unavailable
-from covey.core.event import Action, Event
-from covey.core.evidence import EvidenceGrade
-from covey.core.export_lines import LineWriter
-from covey.core.export_reader import ExportReader
+from covey.core.formats.export import ExportReader, LineWriter
 from covey.core.identity import THE_SPACE, Grade, Identity
-from covey.core.message import Kind
+from covey.core.ledger.draft import Draft
+from covey.core.ledger.event import Action, Event
+from covey.core.ledger.evidence import EvidenceGrade
+from covey.core.ledger.message import DataPart, FilePart, Kind, Part, TextPart
 from covey.core.names import OPERATOR, AgentName, Scope
-from covey.core.parts import DataPart, FilePart, Part, TextPart
-from covey.core.run import RunState, status_of
-from covey.core.task import Task, TaskState
-from covey.ports.journal import EventFilter
-from covey.ports.launching import Product
+from covey.core.work.run import RunState, status_of
+from covey.core.work.task import Task, TaskState
+from covey.ports.children import Product
+from covey.ports.ledger import EventFilter
 from covey.ports.store import Transaction
-from covey.services import transfer_import
-from covey.services.recipients import SendPolicy
-from covey.services.spawn_request import SpawnRequest
-from covey.services.transfer_apply import LEFT_BEHIND
-from covey.services.transfer_progress import ImportProgress, write_progress
+from covey.services.children.request import SpawnRequest
+from covey.services.mail.recipients import SendPolicy
+from covey.services.transfer import import_ as transfer_import
+from covey.services.transfer.apply import LEFT_BEHIND
+from covey.services.transfer.import_ import ImportProgress, write_progress
 from covey.testing import Died, DyingStore, deaths
 from tests.core.strategies import json_values, texts
 from tests.properties.world import finish

@@ -7,21 +7,19 @@ from covey.adapters.memory import MemoryBlobs, MemoryLiveness, MemorySearch
 from covey.adapters.system.files import RootedFiles
 from covey.adapters.system.store_files import StoreFiles
 from covey.core.address import parse_address
-from covey.core.draft import Draft, compose
-from covey.core.message import Kind
+from covey.core.ledger.draft import Draft, compose
+from covey.core.ledger.message import Kind, TextPart
+from covey.core.ledger.receipt import Receipt
+from covey.core.ledger.wire import encode
 from covey.core.names import AgentName
-from covey.core.parts import TextPart
-from covey.core.receipt import Receipt
-from covey.core.wire import encode
 from covey.ports.store import Store, Transaction
-from covey.services.acceptance import Acceptance
 from covey.services.act import Act
 from covey.services.adapters import Adapters
-from covey.services.directory import Joined, JoinRequest
-from covey.services.recipients import SendPolicy
+from covey.services.directory.directory import Joined, JoinRequest
+from covey.services.mail.acceptance import Acceptance
+from covey.services.mail.recipients import SendPolicy
 from covey.services.space import Services
-from covey.testing.clock import HandClock
-from covey.testing.ids import CountingIds
+from covey.testing.fakes import CountingIds, HandClock
 from tests.properties.world import NobodyRings, finish
 
 T = TypeVar("T")

@@ -3,25 +3,24 @@
 from collections.abc import AsyncIterator, Sequence
 from typing import NamedTuple
 
-from covey.core.binding import Binding
-from covey.core.delivery import Delivery
-from covey.core.event import Action, Event
+from covey.core.channels.binding import Binding
+from covey.core.channels.post import Post
+from covey.core.directory.private_settings import is_private
+from covey.core.directory.session import Holder, Session
+from covey.core.directory.token import Token
+from covey.core.formats.portable import FiledMessage, NumberedAgent, Setting
 from covey.core.identity import THE_SPACE
 from covey.core.ids import MessageId
-from covey.core.offer import Offer
-from covey.core.portable import FiledMessage, NumberedAgent, Setting
-from covey.core.post import Post
-from covey.core.private import is_private
-from covey.core.run import Run
-from covey.core.session import Holder, Session
-from covey.core.task import Task
-from covey.core.ticket import Ticket
-from covey.core.token import Token
+from covey.core.ledger.delivery import Delivery
+from covey.core.ledger.event import Action, Event
+from covey.core.ledger.offer import Offer
+from covey.core.ledger.ticket import Ticket
+from covey.core.work.run import Run
+from covey.core.work.task import Task
 from covey.ports.views import Views
-from covey.services.policies import OF_THE_STORE
+from covey.services.directory.policies import OF_THE_STORE
 from covey.services.space import Services
-from covey.services.transfer_import import Imported, Lines
-from covey.services.transfer_progress import is_progress
+from covey.services.transfer.import_ import Imported, Lines, is_progress
 from tests.properties.world import finish
 
 ALL = 1_000_000

@@ -2,7 +2,7 @@
 
 import re
 
-from covey.surfaces.cli.letters import cells
+from covey.surfaces.cli.terminal.letters import cells
 from tests.surfaces.terminal import COLUMNS, ROWS
 
 _PIECE = re.compile(r"\x1b\[([?0-9;]*)([A-Za-z])|\r|\n|[^\x1b\r\n]")

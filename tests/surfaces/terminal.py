@@ -16,7 +16,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from covey.surfaces.cli.letters import cells
+from covey.surfaces.cli.terminal.letters import cells
 from tests.surfaces.commands import WOKEN_ONLY
 
 LIMIT_S = 20.0

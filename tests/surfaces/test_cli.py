@@ -11,8 +11,8 @@ import pytest
 
 from covey.surfaces.cli.catalogue import GROUPS, VERBS
 from covey.surfaces.cli.exits import DONE, NOT_FOUND, REFUSED, UNAVAILABLE, USAGE
-from covey.surfaces.cli.letters import printable
 from covey.surfaces.cli.main import main
+from covey.surfaces.cli.terminal.letters import printable
 from tests.surfaces.conftest import Covey
 
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from covey.core.card import Card, encode_card
+from covey.core.directory.card import Card, encode_card
 from covey.surfaces.cli.exits import DONE, USAGE
 from tests.surfaces.commands import Folder
 from tests.surfaces.conftest import Covey

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 import covey as api
-from covey.surfaces.cli.branches import DEEPEST, branches
 from covey.surfaces.cli.exits import DONE, NOT_FOUND, UNAVAILABLE, USAGE
+from covey.surfaces.cli.terminal.branches import DEEPEST, branches
 from covey.testing.records import a_message, a_message_id
 from tests.surfaces.commands import Folder
 from tests.surfaces.conftest import Covey

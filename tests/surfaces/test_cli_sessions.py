@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from covey.core.directory.session import Session
 from covey.core.drive import finish
 from covey.core.ids import SessionId
-from covey.core.session import Session
 from covey.engines import connect_inline, locate
 from covey.ports.store import Transaction
 from covey.surfaces.cli.exits import DONE, NOT_FOUND, REFUSED, USAGE

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 
 import pytest
 
-from covey.core.echo import ROUNDS
+from covey.core.storms.echo import ROUNDS
 from covey.surfaces.cli.exits import DONE, NOT_FOUND, REFUSED, UNAVAILABLE, USAGE
 from tests.surfaces.commands import Folder, Said
 from tests.surfaces.conftest import Covey

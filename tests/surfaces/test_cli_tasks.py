@@ -9,13 +9,12 @@ from pathlib import Path
 import pytest
 
 from covey.core.address import parse_address
-from covey.core.draft import Draft
 from covey.core.drive import finish
-from covey.core.message import Kind
+from covey.core.ledger.draft import Draft
+from covey.core.ledger.message import FilePart, Kind
 from covey.core.names import parse_agent_name
-from covey.core.parts import FilePart
 from covey.engines import connect_inline, parse_store_url
-from covey.services.recipients import SendPolicy, WhenUnknown
+from covey.services.mail.recipients import SendPolicy, WhenUnknown
 from covey.services.space import Services
 from covey.surfaces.cli.exits import DONE, FAILED, NOT_FOUND, REFUSED, REJECTED, UNAVAILABLE, USAGE
 from tests.surfaces.commands import Said

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from covey.core.directory.token import hash_secret
 from covey.core.drive import finish
-from covey.core.secret import hash_secret
 from covey.engines import connect_inline, parse_store_url
 from covey.services.space import Services
 from covey.surfaces.cli.exits import DONE, NOT_FOUND, REFUSED, UNAVAILABLE, USAGE

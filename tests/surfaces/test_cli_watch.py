@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 import covey as api
-from covey.core.event import Action
+from covey.core.ledger.event import Action
 from covey.surfaces.cli.exits import DONE, INTERRUPTED, NOT_FOUND, USAGE
 from covey.surfaces.cli.follow import PAGE
-from covey.surfaces.cli.telling import SILENT
+from covey.surfaces.cli.views.telling import SILENT
 from tests.surfaces.commands import Folder, Said
 from tests.surfaces.conftest import Covey
 

@@ -19,79 +19,80 @@ COVEY = """
     covey
     covey.adapters
     covey.adapters.sqlite
-    covey.adapters.sqlite.access
-    covey.adapters.sqlite.agents
-    covey.adapters.sqlite.checksums
-    covey.adapters.sqlite.condition
-    covey.adapters.sqlite.connection
-    covey.adapters.sqlite.counts
-    covey.adapters.sqlite.delivery_rows
-    covey.adapters.sqlite.files
-    covey.adapters.sqlite.inboxes
-    covey.adapters.sqlite.known
-    covey.adapters.sqlite.messages
-    covey.adapters.sqlite.migrations
-    covey.adapters.sqlite.operations
-    covey.adapters.sqlite.reader
-    covey.adapters.sqlite.recent
+    covey.adapters.sqlite.engine
+    covey.adapters.sqlite.engine.access
+    covey.adapters.sqlite.engine.condition
+    covey.adapters.sqlite.engine.connection
+    covey.adapters.sqlite.engine.files
+    covey.adapters.sqlite.engine.known
+    covey.adapters.sqlite.engine.migrations
+    covey.adapters.sqlite.engine.statements
+    covey.adapters.sqlite.engine.trouble
     covey.adapters.sqlite.records
-    covey.adapters.sqlite.schema
-    covey.adapters.sqlite.sessions
-    covey.adapters.sqlite.statements
-    covey.adapters.sqlite.store
-    covey.adapters.sqlite.transaction
-    covey.adapters.sqlite.trouble
-    covey.adapters.sqlite.values
+    covey.adapters.sqlite.records.delivery_rows
+    covey.adapters.sqlite.records.directory
+    covey.adapters.sqlite.records.inboxes
+    covey.adapters.sqlite.records.messages
+    covey.adapters.sqlite.records.values
+    covey.adapters.sqlite.transactions
+    covey.adapters.sqlite.transactions.operations
+    covey.adapters.sqlite.transactions.reader
+    covey.adapters.sqlite.transactions.store
+    covey.adapters.sqlite.transactions.transaction
     covey.adapters.system
     covey.adapters.system.clock
     covey.core
     covey.core.address
-    covey.core.capacity
-    covey.core.card
-    covey.core.compact
-    covey.core.delivery
+    covey.core.directory
+    covey.core.directory.capacity
+    covey.core.directory.card
+    covey.core.directory.session
+    covey.core.directory.token
     covey.core.drive
     covey.core.errors
-    covey.core.evidence
-    covey.core.extent
     covey.core.identity
     covey.core.ids
     covey.core.json
     covey.core.late
+    covey.core.ledger
+    covey.core.ledger.delivery
+    covey.core.ledger.evidence
+    covey.core.ledger.marks
+    covey.core.ledger.message
+    covey.core.ledger.wire
     covey.core.limits
-    covey.core.marks
-    covey.core.message
     covey.core.names
     covey.core.reporting
-    covey.core.parts
-    covey.core.session
-    covey.core.session_key
     covey.core.store_url
+    covey.core.text
+    covey.core.text.wording
     covey.core.times
-    covey.core.wire
     covey.engines
     covey.engines.engine
     covey.engines.sqlite
     covey.ports
     covey.services
-    covey.services.damaged
     covey.services.known
-    covey.services.looking
+    covey.services.mail
+    covey.services.mail.damage
+    covey.services.mail.looking
     covey.services.space
     covey.surfaces
     covey.surfaces.cli
     covey.surfaces.cli.call
     covey.surfaces.cli.catalogue
-    covey.surfaces.cli.counts
-    covey.surfaces.cli.documents
     covey.surfaces.cli.exits
-    covey.surfaces.cli.letters
     covey.surfaces.cli.main
-    covey.surfaces.cli.output
+    covey.surfaces.cli.options
+    covey.surfaces.cli.options.when
     covey.surfaces.cli.process
+    covey.surfaces.cli.terminal
+    covey.surfaces.cli.terminal.letters
+    covey.surfaces.cli.terminal.output
     covey.surfaces.cli.verbs
     covey.surfaces.cli.verbs.inbox
-    covey.surfaces.cli.when
+    covey.surfaces.cli.views
+    covey.surfaces.cli.views.documents
 """
 """The modules of Covey that `covey inbox AGENT --json` loads: no more, and no fewer."""
 

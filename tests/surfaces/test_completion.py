@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from covey.surfaces.cli.catalogue import VERBS
-from covey.surfaces.cli.completing import FILES, Known, complete
 from covey.surfaces.cli.exits import DONE, USAGE
 from covey.surfaces.cli.main import parser_of
+from covey.surfaces.cli.options.completing import FILES, Known, complete
 from covey.surfaces.cli.shells import SHELLS, script
 from covey.surfaces.cli.topics import TOPICS
 from tests.surfaces.commands import Folder

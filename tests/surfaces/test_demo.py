@@ -15,8 +15,8 @@ import pytest
 
 from covey.surfaces.cli.demo.script import CAST, RELEASE, RESOLVED, STALLED
 from covey.surfaces.cli.exits import DONE, INTERRUPTED, UNAVAILABLE, USAGE
-from covey.surfaces.cli.letters import cells
 from covey.surfaces.cli.main import main
+from covey.surfaces.cli.terminal.letters import cells
 from tests.surfaces.terminal import CTRL_C, Terminal, plain
 
 LIMIT_S = 60.0

@@ -13,8 +13,8 @@ from covey.core.errors import CoveyError
 from covey.surfaces.cli.advice import ADVICE
 from covey.surfaces.cli.catalogue import VERBS
 from covey.surfaces.cli.exits import DONE, INTERRUPTED, NOT_FOUND, REFUSED, UNAVAILABLE, USAGE, exit_code
-from covey.surfaces.cli.output import Output
-from covey.surfaces.cli.usage import Usage
+from covey.surfaces.cli.main import Usage
+from covey.surfaces.cli.terminal.output import Output
 
 EXITS: Final[Mapping[str, int]] = {
     "invalid": USAGE,

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from covey.core.delivery import DeliveryState
-from covey.core.evidence import EvidenceGrade
 from covey.core.identity import Grade
+from covey.core.ledger.delivery import DeliveryState
+from covey.core.ledger.evidence import EvidenceGrade
 from covey.surfaces.cli import exits, topics
 from covey.surfaces.cli.catalogue import GROUPS, VERBS
 from covey.surfaces.cli.exits import DONE, USAGE

@@ -16,7 +16,7 @@ import pytest
 
 from covey.adapters.archive.tar import TarArchives
 from covey.core.errors import Unavailable
-from covey.core.export_lines import tail
+from covey.core.formats.export import tail
 from covey.surfaces.cli.exits import UNAVAILABLE
 from tests.adapters.children import ROOT
 

@@ -17,13 +17,13 @@ import pytest
 import covey as api
 from covey.core.store_url import StoreUrl
 from covey.engines import connect, parse_store_url
-from covey.ports.journal import EventFilter
+from covey.ports.ledger import EventFilter
 from covey.services.space import Services
 from covey.surfaces.cli.catalogue import VERBS
 from covey.surfaces.cli.follow import follow
 from covey.surfaces.mcp.resources import AGENTS, INBOX, THREAD, read_resource
-from covey.toolkits.call import call
 from covey.toolkits.catalogue import HOMES, toolkit
+from covey.toolkits.toolbox import call
 from tests.surfaces.commands import Folder
 from tests.surfaces.conftest import Covey
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import apsw
 import pytest
 
-from covey.adapters.sqlite.access import on_one_cursor
-from covey.core.card import Card
+from covey.adapters.sqlite.engine.access import on_one_cursor
+from covey.core.directory.card import Card
 from covey.core.drive import finish
 from covey.core.ids import parse_message_id
 from covey.core.limits import MAX_DIALOGUE_BODY_BYTES

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from covey.adapters.sqlite.views import SqliteViews
+from covey.adapters.sqlite.care.views import SqliteViews
 from covey.core.drive import finish
 from covey.engines import connect_inline, locate
 from covey.surfaces.cli.exits import DONE, REFUSED, UNAVAILABLE, USAGE

@@ -13,8 +13,8 @@ from pathlib import Path
 import apsw
 import pytest
 
-from covey.adapters.sqlite.access import on_one_cursor
-from covey.adapters.sqlite.integrity import integrity_check
+from covey.adapters.sqlite.care.integrity import integrity_check
+from covey.adapters.sqlite.engine.access import on_one_cursor
 from covey.surfaces.cli.exits import DONE, REFUSED, UNAVAILABLE, USAGE
 from tests.adapters.children import child
 from tests.surfaces.commands import Folder, Said
@@ -142,7 +142,7 @@ def test_a_backup_that_is_there_stays_unless_it_is_to_be_replaced(covey: Covey, 
 
 OPEN = """
 import sys
-from covey.adapters.sqlite.store import SqliteStore
+from covey.adapters.sqlite.transactions.store import SqliteStore
 store = SqliteStore(sys.argv[1])
 print("open")
 sys.stdin.readline()

@@ -8,8 +8,8 @@ from pathlib import Path
 import apsw
 import pytest
 
-from covey.adapters.sqlite.access import on_one_cursor
-from covey.adapters.sqlite.integrity import integrity_check
+from covey.adapters.sqlite.care.integrity import integrity_check
+from covey.adapters.sqlite.engine.access import on_one_cursor
 from covey.surfaces.cli.exits import DONE, UNAVAILABLE
 from tests.adapters.children import child
 from tests.surfaces.commands import Folder

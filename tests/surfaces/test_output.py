@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from covey.surfaces.cli.letters import cells, clipped, one_line, printable, reflowed
-from covey.surfaces.cli.output import Output
-from covey.surfaces.cli.screen import fitting
+from covey.surfaces.cli.terminal.letters import cells, clipped, one_line, printable, reflowed
+from covey.surfaces.cli.terminal.output import Output
+from covey.surfaces.cli.terminal.screen import fitting
 
 ID = "1794738090871-b745006e-89e8-4bc5-807f-9da2869a073b"
 COLUMNS = ("#", "from", "state", "text")
@@ -183,7 +183,7 @@ def test_letters_that_an_encoding_has_not_are_escaped() -> None:
 
 def test_rich_is_loaded_only_when_a_person_looks() -> None:
     probe = (
-        "import io, sys; from covey.surfaces.cli.output import Output; "
+        "import io, sys; from covey.surfaces.cli.terminal.output import Output; "
         "class_ = type('Tty', (io.StringIO,), {'isatty': lambda self: True}); "
         "show = lambda out: Output(False, out).table(('a', 'b'), [('1', '2')], ''); "
         "show(io.StringIO()); print('rich' in sys.modules); show(class_()); print('rich' in sys.modules)"

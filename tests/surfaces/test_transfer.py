@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from covey.adapters.sqlite.views import SqliteViews
+from covey.adapters.sqlite.care.views import SqliteViews
 from covey.core.drive import finish
 from covey.core.names import AgentName
 from covey.engines import connect_inline, locate
 from covey.surfaces.cli.exits import DONE, REFUSED, USAGE
-from covey.surfaces.cli.progress import bar
+from covey.surfaces.cli.terminal.progress import bar
 from tests.services.spaces import in_memory, in_sqlite
 from tests.services.transferring import check_same, check_sound
 from tests.surfaces.commands import Folder, Said

@@ -4,7 +4,7 @@ from pathlib import Path
 from shutil import copytree, ignore_patterns
 
 import covey
-from covey.adapters.sqlite.statements import MIGRATIONS_FOLDER
+from covey.adapters.sqlite.engine.statements import MIGRATIONS_FOLDER
 
 NAME = "9999_newer"
 

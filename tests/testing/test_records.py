@@ -5,10 +5,10 @@ import sys
 
 import covey.testing
 import covey.testing.contracts
+from covey.core.address import parse_session_key
 from covey.core.ids import parse_message_id, parse_offer_id, parse_session_id, parse_ticket_id
-from covey.core.message import Kind
-from covey.core.session_key import parse_session_key
-from covey.core.wire import decode, encode
+from covey.core.ledger.message import Kind
+from covey.core.ledger.wire import decode, encode
 from covey.testing import a_delivery, a_message, a_session, a_ticket, a_token, an_agent, an_event, an_offer
 
 

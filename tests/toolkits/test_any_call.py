@@ -7,8 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import covey
-from covey.core.compact import to_json
-from covey.core.json import Json
+from covey.core.json import Json, to_json
 from covey.toolkits.catalogue import HOMES, toolkit
 from covey.toolkits.tool import Answer, Tool
 

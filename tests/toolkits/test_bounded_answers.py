@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 import pytest
 
 import covey
-from covey.core.card import Agent, Card
+from covey.core.directory.card import Agent, Card
 from covey.core.limits import PEERS_INBOX_CAPACITY
 from covey.core.names import AgentName
 from covey.ports.store import Transaction

@@ -5,9 +5,9 @@ import sys
 
 import pytest
 
-from covey.core.capacity import PEERS_CAPACITY
+from covey.core.directory.capacity import PEERS_CAPACITY
 from covey.core.errors import Invalid
-from covey.core.offer import Presentation
+from covey.core.ledger.offer import Presentation
 from covey.toolkits.catalogue import DEFAULT, HOMES, tool_named, toolkit
 
 

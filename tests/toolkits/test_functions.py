@@ -8,9 +8,9 @@ from pydantic import ConfigDict, TypeAdapter, create_model, validate_call
 
 import covey
 from covey.toolkits.catalogue import HOMES, toolkit
-from covey.toolkits.functions import ToolFunction
 from covey.toolkits.schemas import json_schema
 from covey.toolkits.tool import Tool
+from covey.toolkits.toolbox import ToolFunction
 
 
 def functions_of(member: covey.Member, kit: str) -> list[tuple[Tool, ToolFunction]]:

@@ -14,8 +14,8 @@ import pytest
 import covey
 from covey import Card
 from covey.adapters.system.ids import SystemIds
+from covey.core.directory.token import token_from
 from covey.core.json import Json, JsonObject
-from covey.core.token import token_from
 from covey.toolkits.catalogue import HOMES, toolkit
 from covey.toolkits.schemas import schemas
 from covey.toolkits.tool import Answer

@@ -5,9 +5,8 @@ from typing import Any, cast
 
 import pytest
 
-from covey.core.compact import to_json
 from covey.core.errors import Invalid
-from covey.core.json import Json
+from covey.core.json import Json, to_json
 from covey.toolkits.catalogue import HOMES, toolkit
 from covey.toolkits.schemas import FORMATS, anthropic, json_schema, mcp, openai_chat, openai_responses, schemas, size
 from covey.toolkits.tool import Parameter, Tool

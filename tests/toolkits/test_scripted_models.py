@@ -7,8 +7,8 @@ import pytest
 
 import covey
 from covey.core.ids import MessageId, ticket_id
+from covey.core.ledger.ticket import TicketState
 from covey.core.names import AgentName
-from covey.core.ticket import TicketState
 from covey.testing.models import Kind, Line, ModelRequest, ScriptedModel, ToolCall
 from covey.toolkits.catalogue import HOMES
 from tests.toolkits.loops import LOOPS

@@ -10,8 +10,7 @@ from covey.core import errors
 from covey.core.errors import CoveyError, FileOutsideRoots, Invalid, NotYours, StoreBusy
 from covey.core.identity import Identity
 from covey.core.names import AgentName
-from covey.toolkits.advice import ADVICE, advice
-from covey.toolkits.answers import LONGEST, refused
+from covey.toolkits.answers import ADVICE, LONGEST, advice, refused
 from covey.toolkits.catalogue import HOMES, toolkit
 from covey.toolkits.tool import Caller
 from covey.toolkits.toolbox import Toolbox

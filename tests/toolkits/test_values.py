@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 
 from covey.core.errors import Invalid
 from covey.core.json import Json
+from covey.toolkits.arguments import fitting
 from covey.toolkits.tool import Form, Parameter
-from covey.toolkits.values import fitting
 
 JSON_VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(),

@@ -8,17 +8,17 @@ operator's token may do everything.
 from collections.abc import Collection, Mapping, Sequence
 from typing import Final
 
-from covey.core.card import Card
-from covey.core.delivery import Delivery, DeliveryState
+from covey.core.directory.card import Card
 from covey.core.errors import BeyondToken, IdentityRefused, NotYours, OperatorOnly
-from covey.core.event import Event
 from covey.core.identity import Grade, Identity
 from covey.core.ids import DeliveryId, TicketId
 from covey.core.json import Json
-from covey.core.message import Message
+from covey.core.ledger.delivery import Delivery, DeliveryState
+from covey.core.ledger.event import Event
+from covey.core.ledger.message import Message
+from covey.core.ledger.ticket import Ticket
 from covey.core.names import OPERATOR, AgentName, Label, is_reserved
-from covey.core.task import Task
-from covey.core.ticket import Ticket
+from covey.core.work.task import Task
 
 KEPT_OUT: Final = frozenset({DeliveryState.REFUSED, DeliveryState.UNDELIVERABLE, DeliveryState.WITHDRAWN})
 """States of a copy that never reached the inbox, or was withdrawn before it was shown."""

@@ -7,9 +7,8 @@ from enum import StrEnum
 from typing import TypeVar, cast
 
 from covey.core.errors import Invalid
+from covey.core.ledger.message import Callback, FilePart
 from covey.core.limits import MAX_COUNT, MAX_LEASE
-from covey.core.message import Callback
-from covey.core.parts import FilePart
 
 E = TypeVar("E", bound=StrEnum)
 T = TypeVar("T")

@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from enum import StrEnum
 from typing import TypeVar
 
-from covey.core.delivery import MOVES, DeliveryState
-from covey.core.task import TASK_MOVES, TaskState
-from covey.core.ticket import TICKET_MOVES, TicketState
+from covey.core.ledger.delivery import MOVES, DeliveryState
+from covey.core.ledger.ticket import TICKET_MOVES, TicketState
+from covey.core.work.task import TASK_MOVES, TaskState
 
 S = TypeVar("S", bound=StrEnum)
 M = TypeVar("M", bound=StrEnum)

@@ -71,17 +71,19 @@ class _InlineFolder(InlinePorts):
 
     @late
     def store(self) -> "ports.Store":
-        from covey.adapters.files.folder import FilesFolder
-        from covey.core.layout import Layout
-        from covey.services.mirrored_store import MirroredStore, OwnPasses
+        from covey.adapters.folder.folder import FilesFolder
+        from covey.core.formats.layout import Layout
+        from covey.services.mirror.store import MirroredStore, OwnPasses
 
         layout = prepared(self._url)
         store = self._ledger()
         folder = FilesFolder(absolute_path(self._url.place), Layout(layout))
 
         def mirror():
-            from covey.services.mirror import Mirror  # here because it takes time to load, and there may be no news
-            from covey.services.updates import Desk
+            from covey.services.mail.updates import Desk
+            from covey.services.mirror.mirror import (
+                Mirror,  # here because it takes time to load, and there may be no news
+            )
 
             attachments = _attachments(self._path, self._url, self._roots, layout)
             desk = Desk(self.ids, self.liveness)
@@ -99,7 +101,7 @@ class _InlineFolder(InlinePorts):
 
 def prepared(url: StoreUrl) -> str:
     """Return the layout of a folder that others share, which is made ready."""
-    from covey.adapters.files.ground import chosen, prepare
+    from covey.adapters.folder.ground import chosen, prepare
 
     root = absolute_path(url.place)
     layout = chosen(root, url.options.get("layout"))
@@ -111,16 +113,16 @@ def _shared_archive(url: StoreUrl, layout: str) -> "ports.SharedArchive | None":
     """Return the archive of a folder whose other programs archive by moving files; None if theirs do not."""
     if layout != "dialogue":
         return None
-    from covey.adapters.files.claiming import FolderArchive
+    from covey.adapters.folder.claiming import FolderArchive
 
     return FolderArchive(absolute_path(url.place))
 
 
 def _store_files(path: str, url: StoreUrl, layout: str):
     """Return the files of the store, which are never attached: those of the ledger, and the mail in the folder."""
-    from covey.adapters.files.shelves import MailFolder
+    from covey.adapters.folder.shelves import MailFolder
     from covey.adapters.system.store_files import StoreFiles
-    from covey.core.layout import Layout
+    from covey.core.formats.layout import Layout
 
     return StoreFiles(path, MailFolder(absolute_path(url.place), Layout(layout)))
 
@@ -130,7 +132,7 @@ def _attachments(path: str, url: StoreUrl, roots: Sequence[str], layout: str):
     attached, too, if they are not mail: foreign programs put them there."""
     from covey.adapters.blobfiles.blobs import BlobFiles
     from covey.adapters.system.files import RootedFiles
-    from covey.services.attachments import Attachments
+    from covey.services.mail.attachments import Attachments
 
     files = RootedFiles([*roots, absolute_path(url.place)], _store_files(path, url, layout))
     return Attachments(BlobFiles(os.path.dirname(path)), files)
@@ -148,20 +150,20 @@ def _mirrored(
     """Return a store that is mirrored in a folder, on a thread of its own, and wake-ups that hear when the folder
     changes. A pass has a connection of its own: it never waits for those who wait for it. They have committed without
     waiting for the disk: that is done while what shows it is written."""
-    from covey.adapters.files.beside_thread import BesideThread
-    from covey.adapters.files.confirming import Confirming, HeldRings
-    from covey.adapters.files.folder import FilesFolder
-    from covey.adapters.files.passes import ThreadedPasses
-    from covey.adapters.files.wakeups import WatchingWakeups
-    from covey.adapters.sqlite.group import GroupCommit
-    from covey.adapters.sqlite.log_sync import LogSync
-    from covey.adapters.sqlite.store import SqliteStore
+    from covey.adapters.folder.beside import BesideThread
+    from covey.adapters.folder.confirming import Confirming, HeldRings
+    from covey.adapters.folder.folder import FilesFolder
+    from covey.adapters.folder.passes import ThreadedPasses
+    from covey.adapters.folder.wakeups import WatchingWakeups
+    from covey.adapters.sqlite.engine.log_sync import LogSync
+    from covey.adapters.sqlite.transactions.group import GroupCommit
+    from covey.adapters.sqlite.transactions.store import SqliteStore
     from covey.adapters.system.ids import SystemIds
     from covey.core.drive import finish
-    from covey.core.layout import Layout
-    from covey.services.mirror import Mirror
-    from covey.services.mirrored_store import MirroredStore
-    from covey.services.updates import Desk
+    from covey.core.formats.layout import Layout
+    from covey.services.mail.updates import Desk
+    from covey.services.mirror.mirror import Mirror
+    from covey.services.mirror.store import MirroredStore
 
     waits = synchronous(url)
     rings = HeldRings(wakeups.ring)

@@ -3,16 +3,16 @@
 import os
 from collections.abc import Sequence
 
-from covey.adapters.files.checkup import MirrorCheckup
-from covey.adapters.files.ground import chosen, prepare
-from covey.adapters.files.place import SharedPlace
+from covey.adapters.folder.checkup import MirrorCheckup
+from covey.adapters.folder.ground import chosen, prepare
+from covey.adapters.folder.place import SharedPlace
 from covey.core.drive import finish
 from covey.core.reporting import Report
 from covey.core.store_url import StoreUrl
 from covey.engines.sqlite_care import SqliteCare
 from covey.ports.backup import Place
 from covey.ports.checkup import Checkup
-from covey.services.history import History
+from covey.services.care.history import History
 
 
 class FolderCare(SqliteCare):

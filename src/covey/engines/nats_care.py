@@ -25,7 +25,7 @@ class NatsCare(SqliteCare):
 
     def backup(self, url: StoreUrl, report: Report = report_nothing) -> BackupPorts:
         from covey.adapters.archive.tar import TarArchives
-        from covey.adapters.sqlite.snapshots import SqliteSnapshots
+        from covey.adapters.sqlite.care.snapshots import SqliteSnapshots
 
         self._bring_up_to_date(url, report)
         far_blobs = nats_ports().far_blobs(url)

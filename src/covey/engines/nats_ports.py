@@ -7,16 +7,16 @@ from functools import partial
 
 from covey.adapters.nats.blobs import NatsBlobs
 from covey.adapters.nats.checkup import ServerCheckup
+from covey.adapters.nats.client.link import Link
+from covey.adapters.nats.client.settings import parse_nats
 from covey.adapters.nats.leases import Leases
-from covey.adapters.nats.link import Link
 from covey.adapters.nats.liveness import NatsLiveness
-from covey.adapters.nats.log import NatsLog
+from covey.adapters.nats.log.log import NatsLog
+from covey.adapters.nats.log.snapshots import NatsSnapshots
 from covey.adapters.nats.places import replica_path
-from covey.adapters.nats.settings import parse_nats
-from covey.adapters.nats.snapshots import NatsSnapshots
-from covey.adapters.sqlite.replica import Replica
-from covey.adapters.sqlite.replica_state import has_followed
-from covey.adapters.sqlite.trouble import BUSY_LIMIT_S
+from covey.adapters.sqlite.engine.trouble import BUSY_LIMIT_S
+from covey.adapters.sqlite.replica.replica import Replica
+from covey.adapters.sqlite.replica.state import has_followed
 from covey.adapters.system.clock import SystemClock
 from covey.core.drive import finish
 from covey.core.ids import Topic
@@ -142,13 +142,13 @@ class ThreadedNats(_Here):
 
     @late
     def wire(self):
-        from covey.adapters.nats.bridge_listening import ListeningWire
+        from covey.adapters.nats.bridge import ListeningWire
 
         return ListeningWire(self.link)
 
     @late
     def store(self):
-        from covey.adapters.sqlite.replicated import ReplicatedStore
+        from covey.adapters.sqlite.replica.replicated import ReplicatedStore
 
         ring = self.wakeups.ring
         open_replica = partial(_open_replica, self.link, self._path, ring, self._report)
@@ -169,7 +169,7 @@ class ThreadedNats(_Here):
 
     @late
     def search(self):
-        from covey.adapters.sqlite.replicated import ReplicatedSearch
+        from covey.adapters.sqlite.replica.replicated import ReplicatedSearch
 
         return ReplicatedSearch(self.store, self._path)
 
@@ -208,7 +208,7 @@ class InlineNats(_Here):
 
     @late
     def store(self):
-        from covey.adapters.sqlite.replica_store import ReplicaStore
+        from covey.adapters.sqlite.replica.store import ReplicaStore
 
         replica = _open_replica(self.link, self._path, self._ring, self._report)
         return ReplicaStore(replica, ring=self._ring, limit_s=self._turn_limit_s())
@@ -226,7 +226,7 @@ class InlineNats(_Here):
 
     @late
     def search(self):
-        from covey.adapters.sqlite.search import SqliteSearch
+        from covey.adapters.sqlite.search.search import SqliteSearch
 
         finish(self.store.read(_look))
         return SqliteSearch(self._path, self._report)

@@ -48,7 +48,7 @@ class SqliteEngine:
         del report  # the index is brought up to date on its own thread, while the space is in use
         from covey.adapters.doorbell.folders import runtime_folder
         from covey.adapters.doorbell.listen import DoorbellWakeups
-        from covey.adapters.sqlite.group import GroupCommit
+        from covey.adapters.sqlite.transactions.group import GroupCommit
         from covey.adapters.system.liveness import SystemLiveness
         from covey.adapters.system.store_files import StoreFiles
         from covey.adapters.system.threaded_files import ThreadedFiles
@@ -82,7 +82,7 @@ class InlinePorts:
         return self._ledger()
 
     def _ledger(self):
-        from covey.adapters.sqlite.store import SqliteStore
+        from covey.adapters.sqlite.transactions.store import SqliteStore
 
         return SqliteStore(self._path, ring=self._ring, synchronous=synchronous(self._url))
 
@@ -105,7 +105,7 @@ class InlinePorts:
 
     @late
     def search(self):
-        from covey.adapters.sqlite.search import SqliteSearch
+        from covey.adapters.sqlite.search.search import SqliteSearch
 
         return SqliteSearch(self._path, self._report)
 
@@ -157,7 +157,7 @@ def adapters(
 ) -> "ports.Ports":
     """Return the adapters of a space whose ledger is the file `path`, for a program with an event loop."""
     from covey.adapters.blobfiles.threaded import ThreadedBlobs
-    from covey.adapters.sqlite.search_lane import ThreadedSearch
+    from covey.adapters.sqlite.search.threaded import ThreadedSearch
     from covey.adapters.system.ids import SystemIds
     from covey.services.adapters import Adapters
 

@@ -23,34 +23,34 @@ class SqliteCare:
         self._engine = engine
 
     def checkups_beneath(self, url: StoreUrl) -> Sequence[Checkup]:
-        from covey.adapters.sqlite.checkup import StoreCheckup
+        from covey.adapters.sqlite.care.checkup import StoreCheckup
 
         return StoreCheckup(self._path(url)), *self._checkups_of_folders(url)
 
     def checkups_beside(self, url: StoreUrl, store: Store) -> Sequence[Checkup]:
         from covey.adapters.blobfiles.checkup import BlobsCheckup
-        from covey.adapters.sqlite.search_checkup import SearchCheckup
-        from covey.services.leftovers import used_blobs
+        from covey.adapters.sqlite.care.search_checkup import SearchCheckup
+        from covey.services.care.leftovers import used_blobs
 
         path = self._path(url)
         return SearchCheckup(path), BlobsCheckup(os.path.dirname(path), lambda: used_blobs(store))
 
     def upkeep(self, url: StoreUrl) -> UpkeepPorts:
-        from covey.adapters.sqlite.pages import SqlitePages
+        from covey.adapters.sqlite.care.pages import SqlitePages
 
         path = self._path(url)
         return UpkeepPorts(BlobFiles(os.path.dirname(path)), SqlitePages(path))
 
     def views(self, url: StoreUrl, report: Report = report_nothing) -> Views:
-        from covey.adapters.sqlite.views import SqliteViews
+        from covey.adapters.sqlite.care.views import SqliteViews
 
         self._bring_up_to_date(url, report)
         return SqliteViews(self._path(url))
 
     def backup(self, url: StoreUrl, report: Report = report_nothing) -> BackupPorts:
         from covey.adapters.archive.tar import TarArchives
-        from covey.adapters.sqlite.opening import check_database
-        from covey.adapters.sqlite.snapshots import SqliteSnapshots
+        from covey.adapters.sqlite.care.snapshots import SqliteSnapshots
+        from covey.adapters.sqlite.engine.opening import check_database
 
         self._bring_up_to_date(url, report)
         if not self._engine.is_there(url):
@@ -68,7 +68,7 @@ class SqliteCare:
         return RestorePorts(TarArchives(), self._place(url), BlobFiles(folder), SystemLiveness(folder), SystemClock())
 
     def salvage(self, url: StoreUrl, target: str, tell: Tell) -> Mapping[str, Salvaged]:
-        from covey.adapters.sqlite.salvage import salvage
+        from covey.adapters.sqlite.care.salvage import salvage
 
         return salvage(self._path(url), os.path.expanduser(target), tell)
 
@@ -91,6 +91,6 @@ class SqliteCare:
         """Make the ledger complete before it is copied as it is. A ledger that is the only truth always is."""
 
     def _place(self, url: StoreUrl) -> Place:
-        from covey.adapters.sqlite.place import SqlitePlace
+        from covey.adapters.sqlite.care.place import SqlitePlace
 
         return SqlitePlace(self._path(url))

@@ -132,3 +132,17 @@ class Place(Protocol):
         """Return a claim on the place. Raise SpaceInUse if another process has the space open, and WouldOverwrite if
         there is a space and `replace` is false. A damaged store that is replaced is kept under another name."""
         ...
+
+
+class Pages(Protocol):
+    """The pages of a store's file. Removed records leave free pages. New records reuse them; the rest can be given back
+    to the file system."""
+
+    async def size(self) -> int:
+        """Return the size of the records on the disk in bytes, free pages included."""
+        ...
+
+    async def give_back(self, limit: int) -> bool:
+        """Give up to `limit` free pages back to the file system, in one short transaction. Tell whether there are
+        more."""
+        ...

@@ -5,12 +5,11 @@ from typing import NamedTuple, Protocol
 
 from covey.core.reporting import Report, report_nothing
 from covey.core.store_url import StoreUrl
-from covey.ports.backup import Archives, Place, Snapshots
+from covey.ports.backup import Archives, Pages, Place, Snapshots
 from covey.ports.blobs import Blobs, BlobUpkeep
 from covey.ports.checkup import Checkup, Tell
 from covey.ports.clock import Clock
-from covey.ports.pages import Pages
-from covey.ports.presence import Liveness
+from covey.ports.directory import Liveness
 from covey.ports.store import Store
 from covey.ports.views import Views
 

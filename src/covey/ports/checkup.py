@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
-from covey.core.finding import Area, Examination, Finding
+from covey.core.care.finding import Area, Examination, Finding
 from covey.core.identity import Identity
 
 Tell = Callable[[int, int | None], None]

@@ -3,12 +3,13 @@
 from collections.abc import Sequence
 from typing import Protocol
 
-from covey.core.card import Agent
+from covey.core.address import SessionKey
+from covey.core.directory.ancestry import Ancestor
+from covey.core.directory.card import Agent
+from covey.core.directory.session import Holder, Session
+from covey.core.directory.token import Token
 from covey.core.ids import SessionId
 from covey.core.names import AgentName, Label
-from covey.core.session import Session
-from covey.core.session_key import SessionKey
-from covey.core.token import Token
 
 
 class Agents(Protocol):
@@ -85,4 +86,29 @@ class Settings(Protocol):
 
     async def put(self, name: str, value: str) -> None:
         """Add or replace the setting."""
+        ...
+
+
+class Liveness(Protocol):
+    """Locks and processes of this machine."""
+
+    def hold(self) -> Holder:
+        """Return the holder of this process, which is held as long as the process lives. It is the same for all its
+        sessions in one space."""
+        ...
+
+    def process(self, pid: int) -> Holder | None:
+        """Return the holder for a running process, or None if there is no such process."""
+        ...
+
+    def ancestors(self) -> Sequence[Ancestor]:
+        """Return the ancestors of this process, its parent first, as far as they are visible."""
+        ...
+
+    def is_held(self, holder: Holder) -> bool:
+        """Tell whether the holder's lock is held, or its process runs and is the same one (id and start time)."""
+        ...
+
+    def close(self) -> None:
+        """Release the holder of this process: from now on it is not held."""
         ...

@@ -10,9 +10,9 @@ from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from typing import NamedTuple, Protocol
 
+from covey.core.formats.layout import Known, Layout, Spot
 from covey.core.ids import MessageId
 from covey.core.json import Json
-from covey.core.layout import Known, Layout, Spot
 from covey.core.names import AgentName
 
 

@@ -5,9 +5,9 @@ from datetime import datetime
 from typing import Generic, NamedTuple, Protocol, TypeVar
 
 from covey.core.ids import MessageId
+from covey.core.ledger.pruning import ThreadState
 from covey.core.names import Scope
-from covey.core.pruning import ThreadState
-from covey.core.run import Run, RunId
+from covey.core.work.run import Run, RunId
 
 T = TypeVar("T")
 

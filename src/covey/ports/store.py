@@ -5,16 +5,12 @@ from enum import StrEnum
 from typing import NamedTuple, Protocol, TypeVar
 
 from covey.core.ids import Topic
+from covey.ports.channels import Bindings, Posts
 from covey.ports.directory import Agents, Sessions, Settings, Tokens
-from covey.ports.flows import Flows
-from covey.ports.journal import Journal
-from covey.ports.ledger import Deliveries, Inboxes, Messages, Offers, Tickets
-from covey.ports.posts import Bindings, Posts
+from covey.ports.ledger import Deliveries, Inboxes, Journal, Messages, Offers, Tickets
 from covey.ports.pruning import Holdings, Pruned
-from covey.ports.runs import Runs
-from covey.ports.tasks import Tasks
-from covey.ports.trees import Trees
-from covey.ports.waits import Waits
+from covey.ports.storms import Flows, Trees
+from covey.ports.work import Runs, Tasks, Waits
 
 T = TypeVar("T")
 

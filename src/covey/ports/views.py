@@ -4,18 +4,18 @@ from collections.abc import Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from typing import Generic, NamedTuple, Protocol, TypeVar
 
-from covey.core.binding import Binding
-from covey.core.delivery import Delivery
-from covey.core.event import Event
+from covey.core.channels.binding import Binding
+from covey.core.channels.post import Post
+from covey.core.directory.session import Session
+from covey.core.directory.token import Token
+from covey.core.formats.portable import FiledMessage, NumberedAgent, RecordKind, Setting
 from covey.core.ids import MessageId
-from covey.core.offer import Offer
-from covey.core.portable import FiledMessage, NumberedAgent, RecordKind, Setting
-from covey.core.post import Post
-from covey.core.run import Run
-from covey.core.session import Session
-from covey.core.task import Task
-from covey.core.ticket import Ticket
-from covey.core.token import Token
+from covey.core.ledger.delivery import Delivery
+from covey.core.ledger.event import Event
+from covey.core.ledger.offer import Offer
+from covey.core.ledger.ticket import Ticket
+from covey.core.work.run import Run
+from covey.core.work.task import Task
 
 R = TypeVar("R")
 

@@ -9,10 +9,10 @@ from threading import current_thread, main_thread
 from typing import NamedTuple, Protocol
 
 from covey.composition import launcher
-from covey.core.card import Card
+from covey.core.directory.card import Card
+from covey.core.directory.session import Session
 from covey.core.errors import IdentityRefused
 from covey.core.names import AgentName
-from covey.core.session import Session
 from covey.core.store_url import StoreUrl
 from covey.runtime.opening import OpenSpace
 from covey.runtime.programs.command import Command
@@ -22,7 +22,7 @@ from covey.runtime.tasks.events import Moment, WorkerEvent
 from covey.runtime.tasks.held import HeldTask
 from covey.runtime.tasks.results import Failure, Result
 from covey.runtime.tasks.worker import Worker, WorkTerms
-from covey.services.directory import Joined, JoinRequest
+from covey.services.directory.directory import Joined, JoinRequest
 from covey.services.space import Services
 
 

@@ -13,8 +13,8 @@ from covey.engines import connect, engine_of, is_there
 from covey.finishing import Finisher
 from covey.ports.space import Ports
 from covey.runtime.children.supervisor import Supervisor
-from covey.services.bridge import Bridge
-from covey.services.directory import Joined, JoinRequest
+from covey.services.directory.directory import Joined, JoinRequest
+from covey.services.peers.bridge import Bridge
 from covey.services.space import Services
 
 

@@ -3,13 +3,13 @@
 from datetime import datetime
 from typing import NamedTuple
 
-from covey.core.delivery import Delivery, Move, moved
-from covey.core.event import Action, Event
 from covey.core.identity import Identity
 from covey.core.ids import JOURNAL_TOPIC, InboxId, MessageId, inbox_topic, message_topic
 from covey.core.json import Json
+from covey.core.ledger.delivery import Delivery, Move, moved
+from covey.core.ledger.event import Action, Event
+from covey.core.ledger.ticket import Ticket, TicketMove, TicketState, Trouble, ticket_moved
 from covey.core.names import AgentName, Scope
-from covey.core.ticket import Ticket, TicketMove, TicketState, Trouble, ticket_moved
 from covey.ports.store import Transaction
 
 

@@ -4,11 +4,10 @@ from contextlib import AsyncExitStack
 from typing import NamedTuple
 
 from covey.core.names import AgentName
-from covey.ports.blobs import Blobs
+from covey.ports.blobs import Blobs, Files
 from covey.ports.clock import Clock, Ids
-from covey.ports.files import Files
+from covey.ports.directory import Liveness
 from covey.ports.folder import SharedArchive
-from covey.ports.presence import Liveness
 from covey.ports.search import Search
 from covey.ports.store import Store
 from covey.ports.wakeups import Wakeups

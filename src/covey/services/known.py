@@ -1,7 +1,8 @@
 """Required records: each lookup returns the record, or raises the error that says it is missing."""
 
 import covey.ports as ports
-from covey.core.card import Agent
+from covey.core.directory.card import Agent
+from covey.core.directory.session import Session
 from covey.core.errors import (
     MessagePruned,
     MessageUnknown,
@@ -12,9 +13,8 @@ from covey.core.errors import (
 )
 from covey.core.identity import Identity
 from covey.core.ids import MessageId, parked_inbox
-from covey.core.message import Message
+from covey.core.ledger.message import Message
 from covey.core.names import AgentName
-from covey.core.session import Session
 
 
 async def known_agent(tx: "ports.Transaction", name: AgentName) -> Agent:
@@ -22,8 +22,8 @@ async def known_agent(tx: "ports.Transaction", name: AgentName) -> Agent:
     the closest names."""
     agent = await tx.agents.get(name)
     if agent is None:
-        from covey.core.delivery import WAITING  # imported late because they are seldom needed
-        from covey.core.similar import closest
+        from covey.core.ledger.delivery import WAITING  # imported late because they are seldom needed
+        from covey.core.text.wording import closest
 
         if waiting := await tx.inboxes.waiting(parked_inbox(name), WAITING):
             raise OrphanInbox(name, len(waiting))

@@ -43,7 +43,7 @@ class Services:
 
         if not is_bound(holder):
             return self
-        from covey.services.narrow_ports import NarrowPorts
+        from covey.services.scoped.ports import NarrowPorts
 
         return Services(
             NarrowPorts(self._ports, holder), self._recheck, holder, whole=self._whole, complete=self._complete
@@ -65,31 +65,31 @@ class Services:
 
     @late
     def approvals(self):
-        from covey.services.approvals import Approvals
+        from covey.services.dialogue.approvals import Approvals
 
         return Approvals(self.clock, self._ports.ids, self.mail, self.asks)
 
     @late
     def asks(self):
-        from covey.services.asks import Asks
+        from covey.services.mail.asks import Asks
 
         return Asks(self._ports.store, self.clock, self._ports.ids, self.mail, self.waiting, self.waits, self.lately)
 
     @late
     def attachments(self):
-        from covey.services.attachments import Attachments
+        from covey.services.mail.attachments import Attachments
 
         return Attachments(self._ports.blobs, self._ports.files)
 
     @late
     def attention(self):
-        from covey.services.attention import Attention
+        from covey.services.attention.attention import Attention
 
         return Attention(self._ports.store, self.clock, self._desk, self.upkeep, self.waiting, self.lately)
 
     @late
     def audit(self):
-        from covey.services.audit import Audit
+        from covey.services.care.audit import Audit
 
         self._check_whole("audit the space")
         return Audit(self._ports.store)
@@ -97,7 +97,7 @@ class Services:
     @late
     def bridge(self):
         """What takes in what foreign programs say; None where there is no wire."""
-        from covey.services.bridge import Bridge
+        from covey.services.peers.bridge import Bridge
 
         self._check_whole("take in what foreign programs say")
         wire = self._ports.wire
@@ -105,63 +105,63 @@ class Services:
 
     @late
     def channels(self):
-        from covey.services.channels import Channels
+        from covey.services.channels.channels import Channels
 
         self._check_whole("use channels")
         return Channels(self._ports.store, self.clock, self.mail)
 
     @late
     def clients(self):
-        from covey.services.clients import Clients
+        from covey.services.directory.clients import Clients
 
         return Clients(self._ports.store, self.clock, self._ports.liveness, self.directory, self._holder)
 
     @late
     def dialogue(self):
-        from covey.services.dialogue import Dialogue
+        from covey.services.dialogue.dialogue import Dialogue
 
         return Dialogue(self._ports.store, self.clock, self._ports.shared_archive)
 
     @late
     def directory(self):
-        from covey.services.directory import Directory
+        from covey.services.directory.directory import Directory
 
         return Directory(self._ports.store, self.clock, self._ports.ids, self._ports.liveness, self._holder)
 
     @late
     def duties(self):
-        from covey.services.duties import Duties
+        from covey.services.tasks.duties import Duties
 
         return Duties(self._ports.store, self.clock, self._desk, self.waiting)
 
     def exports(self, views: "ports.Views"):
-        from covey.services.transfer_export import Exports
+        from covey.services.transfer.export import Exports
 
         self._check_whole("export the space")
         return Exports(views, self._ports.blobs, self.clock)
 
     @late
     def history(self):
-        from covey.services.history import History
+        from covey.services.care.history import History
 
         return History(self._ports.store, self.clock, self._ports.search)
 
     @late
     def identities(self):
-        from covey.services.identities import Identities
+        from covey.services.directory.identities import Identities
 
         return Identities(self._ports.store, self.clock, self._ports.ids, self._holder)
 
     @late
     def imports(self):
-        from covey.services.transfer_import import Imports
+        from covey.services.transfer.import_ import Imports
 
         self._check_whole("import into the space")
         return Imports(self._ports.store, self._ports.blobs, self.clock, self._ports.liveness)
 
     @late
     def inbox_limits(self):
-        from covey.services.room import InboxLimits
+        from covey.services.mail.room import InboxLimits
 
         return InboxLimits(self._ports.store, self.clock, self._desk)
 
@@ -172,14 +172,14 @@ class Services:
 
     @late
     def looking(self):
-        from covey.services.looking import Looking
+        from covey.services.mail.looking import Looking
 
         return Looking(self._ports.store, self.clock)
 
     @late
     def mail(self):
-        from covey.services.acceptance import Acceptance
-        from covey.services.mail import Mail
+        from covey.services.mail.acceptance import Acceptance
+        from covey.services.mail.mail import Mail
 
         acceptance = Acceptance(self._ports.ids, self._ports.liveness)
         return Mail(
@@ -188,64 +188,64 @@ class Services:
 
     @late
     def negotiations(self):
-        from covey.services.negotiation import Negotiations
+        from covey.services.dialogue.negotiation import Negotiations
 
         return Negotiations(self._ports.store, self.clock, self.mail, self.asks, self.lately)
 
     @late
     def offers(self):
-        from covey.services.offers import Offers
+        from covey.services.attention.offers import Offers
 
         return Offers(self._ports.store, self.clock, self._desk, self.upkeep, self.lately)
 
     @late
     def reading(self):
-        from covey.services.reading import Reading
+        from covey.services.attention.reading import Reading
 
         return Reading(self._ports.store, self.clock, self._desk, self.upkeep)
 
     @late
     def lately(self):
-        from covey.services.lately import Lately
+        from covey.services.attention.lately import Lately
 
         return Lately(self.clock, self._ports.store)
 
     @late
     def pauses(self):
-        from covey.services.pauses import Pauses
+        from covey.services.directory.pauses import Pauses
 
         self._check_whole("see and change what is paused")
         return Pauses(self._ports.store, self.clock)
 
     @late
     def policies(self):
-        from covey.services.policies import Policies
+        from covey.services.directory.policies import Policies
 
         self._check_whole("change settings of the space")
         return Policies(self._ports.store, self.clock)
 
     @late
     def posts(self):
-        from covey.services.posts import Posts
+        from covey.services.channels.posts import Posts
 
         self._check_whole("use channels")
         return Posts(self._ports.store, self.clock, self._ports.ids, self._ports.liveness)
 
     def prune(self, blobs: "ports.BlobUpkeep", pages: "ports.Pages"):
-        from covey.services.prune import Prune
+        from covey.services.care.prune import Prune
 
         self._check_whole("prune the space")
         return Prune(self._ports.store, self.clock, self.upkeep, self._ports.search, blobs, pages)
 
     @late
     def runs(self):
-        from covey.services.runs import Runs
+        from covey.services.children.runs import Runs
 
         return Runs(self._ports.store, self.clock, self._ports.liveness)
 
     @late
     def spawning(self):
-        from covey.services.spawning import Spawning
+        from covey.services.children.spawning import Spawning
 
         # A child of another agent acts in that agent's name from its first moment. So what holds is not the narrow
         # store, but the permission that is the first stage; and the holder can start children of its own alone.
@@ -267,33 +267,33 @@ class Services:
 
     @late
     def supervision(self):
-        from covey.services.supervision import Supervision
+        from covey.services.children.supervision import Supervision
 
         self._check_whole("watch over children")
         return Supervision(self._ports.store, self.clock, self._desk, self.offers, self.waiting)
 
     @late
     def storms(self):
-        from covey.services.storms import Storms
+        from covey.services.storms.storms import Storms
 
         self._check_whole("see and stop storms")
         return Storms(self._ports.store, self.clock)
 
     @late
     def tasks(self):
-        from covey.services.tasks import Tasks
+        from covey.services.tasks.tasks import Tasks
 
         return Tasks(self._ports.store, self.clock, self._desk, self.mail, self.waiting)
 
     @late
     def _desk(self):
-        from covey.services.updates import Desk
+        from covey.services.mail.updates import Desk
 
         return Desk(self._ports.ids, self._ports.liveness)
 
     @late
     def upkeep(self):
-        from covey.services.upkeep import Upkeep
+        from covey.services.care.upkeep import Upkeep
 
         sweep = None if self._launch is None else self._sweep
         return Upkeep(self._ports.store, self.clock, self._ports.ids, self._ports.liveness, sweep)
@@ -316,12 +316,12 @@ class Services:
 
     @late
     def waits(self):
-        from covey.services.waits import Waits
+        from covey.services.mail.waits import Waits
 
         return Waits(self._ports.store, self.clock, self._ports.liveness, self._complete)
 
     @late
     def work(self):
-        from covey.services.work import Work
+        from covey.services.tasks.work import Work
 
         return Work(self._ports.store, self.mail)

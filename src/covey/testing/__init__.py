@@ -3,11 +3,8 @@
 The contract suites are in `covey.testing.contracts`, apart because they need pytest.
 """
 
-from covey.testing.clock import HandClock
-from covey.testing.deaf import DeafWakeups
-from covey.testing.dying import Death, Died, DyingStore, Moment, deaths
-from covey.testing.dying_log import DyingLog
-from covey.testing.ids import CountingIds, numbered_uuid
+from covey.testing.dying import Death, Died, DyingLog, DyingStore, Moment, deaths
+from covey.testing.fakes import CountingIds, DeafWakeups, HandClock, numbered_uuid
 from covey.testing.opening import (
     Locator,
     OpenLauncher,

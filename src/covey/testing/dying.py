@@ -1,11 +1,90 @@
 """A store that dies where it is told, as a killed process does."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from enum import StrEnum
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar, cast
 
-from covey.ports.store import Capabilities, Operation, Store, Transaction
-from covey.testing.counting import CountingTransaction
+from covey.core.ids import Topic
+from covey.ports.log import Entry, Hear, Log, LogState, Tell
+from covey.ports.store import Capabilities, Operation, Store, Survives, Transaction
+
+WRITES = frozenset(
+    {
+        "add",
+        "append",
+        "forget",
+        "next_number",
+        "place",
+        "put",
+        "remember",
+        "remove",
+        "remove_offers",
+        "remove_runs",
+        "sweep",
+    }
+)
+"""The methods of all tables that write."""
+
+Table = TypeVar("Table")
+
+
+class _CountingTable:
+    def __init__(self, table: object, written: Callable[[], None]) -> None:
+        self._table = table
+        self._written = written
+
+    def __getattr__(self, name: str) -> object:
+        method = getattr(self._table, name)
+        if name not in WRITES:
+            return method
+
+        async def write(*args: object, **kwargs: object) -> object:
+            result = await cast(Callable[..., Awaitable[object]], method)(*args, **kwargs)
+            self._written()
+            return result
+
+        return write
+
+
+class CountingTransaction:
+    """Calls `written` after every write; what that raises comes out of the write."""
+
+    def __init__(self, transaction: Transaction, written: Callable[[], None]) -> None:
+        def counting(table: Table) -> Table:
+            return cast(Table, _CountingTable(table, written))
+
+        self.agents = counting(transaction.agents)
+        self.sessions = counting(transaction.sessions)
+        self.tokens = counting(transaction.tokens)
+        self.settings = counting(transaction.settings)
+        self.messages = counting(transaction.messages)
+        self.deliveries = counting(transaction.deliveries)
+        self.inboxes = transaction.inboxes
+        self.offers = counting(transaction.offers)
+        self.tickets = counting(transaction.tickets)
+        self.tasks = counting(transaction.tasks)
+        self.runs = counting(transaction.runs)
+        self.trees = counting(transaction.trees)
+        self.flows = counting(transaction.flows)
+        self.waits = counting(transaction.waits)
+        self.posts = counting(transaction.posts)
+        self.bindings = counting(transaction.bindings)
+        self.journal = counting(transaction.journal)
+        self.holdings = transaction.holdings
+        self.pruned = counting(transaction.pruned)
+        self._transaction = transaction
+
+    @property
+    def visible(self) -> "CountingTransaction":
+        return self
+
+    @property
+    def moment(self) -> int:
+        return self._transaction.moment
+
+    def ring(self, topic: Topic) -> None:
+        self._transaction.ring(topic)
+
 
 T = TypeVar("T")
 
@@ -86,3 +165,63 @@ def deaths(writes: Sequence[int]) -> Iterator[Death]:
         yield Death(commit, Moment.BEFORE)
         yield from (Death(commit, Moment.WITHIN, write) for write in range(1, count + 1))
         yield Death(commit, Moment.AFTER)
+
+
+class DyingLog:
+    """Does what `log` does until its death at an addition, counted from 1. Without one it only counts."""
+
+    def __init__(self, log: Log, addition: int = 0, moment: Moment = Moment.BEFORE) -> None:
+        self._log = log
+        self._addition = addition
+        self._moment = moment
+        self._is_dead = False
+        self.name = log.name
+        self.additions = 0
+
+    @property
+    def author(self) -> str | None:
+        return self._log.author
+
+    def survives(self) -> Survives:
+        return self._log.survives()
+
+    def state(self, at_least: int = 0) -> LogState | None:
+        self._refuse_when_dead()
+        return self._log.state(at_least)
+
+    def make(self) -> None:
+        self._refuse_when_dead()
+        self._log.make()
+
+    def append(self, record: bytes, expected: int, record_id: str) -> int | None:
+        self._refuse_when_dead()
+        self.additions += 1
+        self._die_at(Moment.BEFORE)
+        position = self._log.append(record, expected, record_id)
+        self._die_at(Moment.AFTER)
+        return position
+
+    def offer(self, record: bytes, expected: int, record_id: str, tell: Tell) -> None:
+        try:
+            outcome = self.append(record, expected, record_id)
+        except Died as death:
+            outcome = death
+        tell(outcome)
+
+    def after(self, position: int, limit: int) -> Sequence[Entry] | None:
+        self._refuse_when_dead()
+        return self._log.after(position, limit)
+
+    def listen(self, hear: Hear) -> Callable[[], None]:
+        return self._log.listen(hear)
+
+    def close(self) -> None:
+        self._log.close()
+
+    def _die_at(self, moment: Moment) -> None:
+        self._is_dead = self._is_dead or (self.additions == self._addition and moment is self._moment)
+        self._refuse_when_dead()
+
+    def _refuse_when_dead(self) -> None:
+        if self._is_dead:
+            raise Died(f"died {self._moment} addition {self._addition}")

@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
-from covey.core.delivery import WAITING
 from covey.core.ids import session_inbox
-from covey.core.wire import encode
+from covey.core.ledger.delivery import WAITING
+from covey.core.ledger.wire import encode
 from covey.ports.store import Transaction
 from covey.testing.records import (
     a_binding,

@@ -7,14 +7,14 @@ import time
 from collections.abc import Awaitable, Callable, Mapping
 from uuid import uuid4
 
-from covey.core.delivery import Delivery, DeliveryState, Move, moved
-from covey.core.event import Event
 from covey.core.ids import MessageId, Topic, delivery_id, ticket_id
 from covey.core.json import Json
-from covey.core.message import Kind
+from covey.core.ledger.delivery import Delivery, DeliveryState, Move, moved
+from covey.core.ledger.event import Event
+from covey.core.ledger.message import Kind
+from covey.core.ledger.wire import encode
 from covey.core.names import AgentName
-from covey.core.wire import encode
-from covey.ports.presence import Liveness
+from covey.ports.directory import Liveness
 from covey.ports.store import Store, Transaction
 from covey.ports.wakeups import Wakeups
 from covey.testing.records import START, a_delivery, a_message, a_ticket, an_event

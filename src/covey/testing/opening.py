@@ -6,9 +6,9 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import NamedTuple, Protocol, TypeVar, cast
 
 from covey.core.ids import Topic
+from covey.ports.directory import Liveness
 from covey.ports.launcher import Launcher
 from covey.ports.log import Log, LogSnapshots
-from covey.ports.presence import Liveness
 from covey.ports.search import Search
 from covey.ports.store import Store
 from covey.ports.views import Views

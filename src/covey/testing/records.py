@@ -6,13 +6,12 @@
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 
-from covey.core.address import parse_address
-from covey.core.binding import Binding
-from covey.core.card import Agent, Card
-from covey.core.delivery import Delivery, DeliveryState
-from covey.core.event import Action, Event
-from covey.core.extent import Extent
-from covey.core.flow import Flow, Party
+from covey.core.address import SessionKey, main_key, parse_address
+from covey.core.channels.binding import Binding
+from covey.core.channels.post import Post, PostState
+from covey.core.directory.card import Agent, Card
+from covey.core.directory.session import Holder, Session, SessionKind
+from covey.core.directory.token import Token
 from covey.core.identity import Grade, Identity
 from covey.core.ids import (
     InboxId,
@@ -25,20 +24,19 @@ from covey.core.ids import (
     ticket_id,
 )
 from covey.core.json import Json
-from covey.core.message import Kind, Message
+from covey.core.ledger.delivery import Delivery, DeliveryState
+from covey.core.ledger.event import Action, Event
+from covey.core.ledger.evidence import Extent
+from covey.core.ledger.message import Kind, Message, TextPart
+from covey.core.ledger.offer import Offer
+from covey.core.ledger.ticket import Ticket, TicketState
+from covey.core.ledger.waits import Wait
 from covey.core.names import AgentName, Label, Scope, Subject
-from covey.core.offer import Offer
-from covey.core.parts import TextPart
-from covey.core.post import Post, PostState
-from covey.core.run import LauncherKind, Run, RunId, RunMode, RunState
-from covey.core.session import Holder, Session, SessionKind
-from covey.core.session_key import SessionKey, main_key
-from covey.core.storm import Tree
-from covey.core.task import FINISHED, Task, TaskState
-from covey.core.ticket import Ticket, TicketState
-from covey.core.token import Token
-from covey.core.waits import Wait
-from covey.testing.ids import numbered_uuid
+from covey.core.storms.budget import Tree
+from covey.core.storms.flow import Flow, Party
+from covey.core.work.run import LauncherKind, Run, RunId, RunMode, RunState
+from covey.core.work.task import FINISHED, Task, TaskState
+from covey.testing.fakes import numbered_uuid
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 

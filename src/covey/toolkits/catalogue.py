@@ -5,8 +5,8 @@ from importlib import import_module
 from typing import Final, cast
 
 from covey.core.errors import Invalid
-from covey.core.offer import Presentation
-from covey.core.similar import closest
+from covey.core.ledger.offer import Presentation
+from covey.core.text.wording import closest
 from covey.toolkits.tool import Tool, Toolkit
 
 DEFAULT: Final = "native"

@@ -4,8 +4,8 @@ from pathlib import Path
 
 from covey.core.address import EVERYONE
 from covey.core.names import AgentName
-from covey.core.run import Run
-from covey.services.spawn_request import SpawnRequest
+from covey.core.work.run import Run
+from covey.services.children.request import SpawnRequest
 from covey.toolkits.others import check_known
 from covey.toolkits.tool import Caller
 

@@ -1,6 +1,6 @@
 """Causes: a message that names no message it answers is attributed to the one last shown from that recipient."""
 
-from covey.core.draft import Draft
+from covey.core.ledger.draft import Draft
 from covey.toolkits.tool import Caller
 
 

@@ -3,15 +3,13 @@
 from collections.abc import Callable, Iterable, Sequence
 from typing import Final, NamedTuple
 
-from covey.core.address import Address, AddressKind
-from covey.core.compact import to_json
+from covey.core.address import Address, AddressKind, parse_session_key
+from covey.core.directory.session import Session
 from covey.core.errors import Invalid, RecipientUnknown, SessionUnknown
-from covey.core.json import JsonObject
+from covey.core.json import JsonObject, to_json
 from covey.core.names import AgentName, parse_label
-from covey.core.session import Session
-from covey.core.session_key import parse_session_key
-from covey.core.similar import closest
-from covey.services.directory import AgentView
+from covey.core.text.wording import closest
+from covey.services.directory.directory import AgentView
 from covey.toolkits.tool import Caller
 from covey.toolkits.wording import clipped
 

@@ -3,10 +3,10 @@ reason."""
 
 from collections.abc import Iterator
 
-from covey.core.delivery import Delivery
 from covey.core.json import Json, JsonObject
+from covey.core.ledger.delivery import Delivery
+from covey.core.ledger.receipt import Receipt
 from covey.core.names import AgentName
-from covey.core.receipt import Receipt
 from covey.toolkits.wording import listed, said
 
 

@@ -5,15 +5,15 @@ New mail that it shows counts as shown only with evidence, like any offer.
 
 from typing import Final
 
-from covey.core.attention import Ways
+from covey.core.attention.pending import Ways
 from covey.core.errors import Invalid
 from covey.core.ids import MessageId
 from covey.core.json import Json
-from covey.core.offer import Presentation
-from covey.core.render_escape import harmless
+from covey.core.ledger.offer import Presentation
+from covey.core.text.escape import harmless
 from covey.core.times import format_instant
-from covey.services.reading import ReadPart
-from covey.toolkits.given import given_text
+from covey.services.attention.reading import ReadPart
+from covey.toolkits.arguments import given_text
 from covey.toolkits.references import message_of, was_named
 from covey.toolkits.tool import Answer, Arguments, Caller, Form, Parameter, Run, Tool
 from covey.toolkits.wording import indented

@@ -6,8 +6,10 @@ from typing import Final
 
 from covey.core.errors import DeliveryUnknown, Invalid, NumberUnknown
 from covey.core.identity import Grade
-from covey.core.ids import MessageId, parse_message_id
-from covey.core.message import Message
+from covey.core.ids import MessageId, TicketId, parse_message_id, parse_ticket_id
+from covey.core.ledger.delivery import DeliveryState
+from covey.core.ledger.message import Message
+from covey.core.ledger.ticket import Ticket
 from covey.core.names import AgentName
 from covey.toolkits.tool import Caller
 from covey.toolkits.wording import listed
@@ -58,3 +60,20 @@ async def was_named(caller: Caller, message_id: MessageId, tool: str) -> None:
         return
     with suppress(DeliveryUnknown):  # its own message, or another session's
         await caller.services.offers.named(message_id, caller.identity, f"named in {tool}")
+
+
+def given_ticket(written: str, tool: str) -> TicketId:
+    """Parse the ticket that a model got from a tool."""
+    try:
+        return parse_ticket_id(written.strip())
+    except Invalid:
+        raise Invalid("ticket", written, f"copy it exactly as {tool} gave it to you") from None
+
+
+async def standing(caller: Caller, ticket: Ticket) -> str:
+    """Return the progress of a question, as its receiver's action."""
+    receipt = await caller.services.mail.receipt(ticket.message_id)
+    copies = [copy for copy in receipt.deliveries if copy.agent == ticket.debtor]
+    if any(copy.state in (DeliveryState.IN_CONTEXT, DeliveryState.HANDLED) for copy in copies):
+        return "has read it"
+    return "is offline" if all(copy.is_parked for copy in copies) else "has not read it"

@@ -3,10 +3,9 @@
 from collections.abc import Callable, Mapping
 from typing import Final, cast
 
-from covey.core.compact import to_json
 from covey.core.errors import Invalid
-from covey.core.json import Json
-from covey.core.similar import closest
+from covey.core.json import Json, to_json
+from covey.core.text.wording import closest
 from covey.toolkits.tool import Form, Parameter, Tool, Toolkit
 
 _FORMS: Final[Mapping[Form, Mapping[str, Json]]] = {

@@ -6,17 +6,16 @@ from datetime import datetime
 from typing import Final, NamedTuple
 
 from covey.core.address import Address, AddressKind
-from covey.core.attention_body import body_of
-from covey.core.draft import Draft
 from covey.core.errors import IllegalMove, Invalid, TaskUnknown
 from covey.core.ids import MessageId
 from covey.core.json import Json
-from covey.core.message import Callback, Kind
-from covey.core.parts import Part
-from covey.core.task import Task, TaskMove, TaskState
-from covey.core.task_path import ahead_of, moves_to
-from covey.services.recipients import SendPolicy
-from covey.services.tasks import TaskView
+from covey.core.ledger.body import body_of
+from covey.core.ledger.draft import Draft
+from covey.core.ledger.message import Callback, Kind, Part
+from covey.core.work.task import Task, TaskMove, TaskState
+from covey.core.work.task_path import ahead_of, moves_to
+from covey.services.mail.recipients import SendPolicy
+from covey.services.tasks.tasks import TaskView
 from covey.toolkits.others import other_agent
 from covey.toolkits.references import message_of, was_named
 from covey.toolkits.tool import Caller

@@ -4,12 +4,12 @@ from collections.abc import Awaitable, Callable, Mapping
 from enum import StrEnum
 from typing import NamedTuple
 
-from covey.core.attention import Ways
-from covey.core.capacity import Capacity
+from covey.core.attention.pending import Ways
+from covey.core.directory.capacity import Capacity
 from covey.core.identity import Identity
 from covey.core.ids import OfferId
 from covey.core.json import Json, JsonObject
-from covey.core.offer import Presentation
+from covey.core.ledger.offer import Presentation
 from covey.services.space import Services
 
 

@@ -1,17 +1,92 @@
 """The toolbox: a toolkit in the hands of one caller, ready for an agent loop."""
 
-from collections.abc import Mapping
-from typing import Literal, TypedDict
+from collections.abc import Awaitable, Callable, Mapping
+from inspect import Parameter as Argument
+from inspect import Signature
+from typing import Any, Final, Literal, TypedDict
 
-from covey.core.capacity import Capacity
-from covey.core.errors import Invalid
+from covey.core.directory.capacity import Capacity
+from covey.core.errors import CoveyError, Invalid, NotFound, NumberUnknown, RecipientUnknown
 from covey.core.json import Json
-from covey.toolkits.answers import refused
-from covey.toolkits.call import call
+from covey.toolkits.answers import refused, rendered
+from covey.toolkits.arguments import checked
 from covey.toolkits.catalogue import tool_named
-from covey.toolkits.functions import ToolFunction, as_function
+from covey.toolkits.references import listed_numbers, numbers_of
 from covey.toolkits.schemas import DEFAULT_FORMAT, schemas
-from covey.toolkits.tool import Answer, Caller, Toolkit
+from covey.toolkits.tool import Answer, Caller, Form, Parameter, Tool, Toolkit
+from covey.toolkits.wording import listed
+
+
+async def call(tool: Tool, caller: Caller, sent: object) -> Answer:
+    """Execute a call. An error is returned as an answer, and never raised."""
+    try:
+        if caller.capacity is not None:
+            await caller.services.inbox_limits.hold(caller.identity, caller.capacity)
+        return rendered(await tool.run(caller, checked(tool, sent)))
+    except RecipientUnknown as error:
+        return refused(error, await _whom_else(caller))
+    except NumberUnknown as error:
+        return refused(error, await _what_else(caller))
+    except CoveyError as error:
+        return refused(error)
+
+
+async def _whom_else(caller: Caller) -> str:
+    """Return a hint with the agents that can be written to instead."""
+    known = [name for name in await caller.services.directory.names() if name != caller.identity.agent]
+    return f"Known are: {listed(known)}." if known else "Nobody else is known here yet."
+
+
+async def _what_else(caller: Caller) -> str:
+    """Return a hint with the numbers that can be used instead."""
+    try:
+        return listed_numbers(await numbers_of(caller))
+    except NotFound:  # the caller itself is not known here, so that it has no mail
+        return ""
+
+
+ToolFunction = Callable[..., Awaitable[str]]
+"""Takes the tool's parameters by name and returns the answer's text, also for an invalid call."""
+
+_TYPES: Final[Mapping[Form, Any]] = {
+    Form.TEXT: str,
+    Form.WHOLE: int,
+    Form.NUMBER: float,
+    Form.FLAG: bool,
+    Form.TEXTS: list[str],
+    Form.OBJECT: dict[str, Any],
+    Form.OBJECTS: list[dict[str, Any]],
+    Form.MESSAGE: str | int,
+    Form.MESSAGES: list[str | int],
+}
+
+
+def as_function(tool: Tool, caller: Caller) -> ToolFunction:
+    """Return a tool as an async function of its own parameters. The required ones come first."""
+    ordered = sorted(tool.parameters, key=lambda parameter: not parameter.is_required)
+    signature = Signature([_argument(parameter) for parameter in ordered], return_annotation=str)
+
+    async def function(*args: Any, **kwargs: Any) -> str:
+        return (await call(tool, caller, {**signature.bind_partial(*args).arguments, **kwargs})).text
+
+    function.__name__ = function.__qualname__ = tool.name
+    function.__doc__ = _docstring(tool, ordered)
+    function.__annotations__ = {**{name: p.annotation for name, p in signature.parameters.items()}, "return": str}
+    function.__dict__["__signature__"] = signature
+    return function
+
+
+def _argument(parameter: Parameter) -> Argument:
+    kind: Any = Literal[parameter.choices] if parameter.choices else _TYPES[parameter.form]
+    if parameter.is_required:
+        return Argument(parameter.name, Argument.POSITIONAL_OR_KEYWORD, annotation=kind)
+    return Argument(parameter.name, Argument.POSITIONAL_OR_KEYWORD, annotation=kind | None, default=None)
+
+
+def _docstring(tool: Tool, parameters: list[Parameter]) -> str:
+    """Return the description with those of the parameters, in Google's docstring style."""
+    lines = [f"    {parameter.name}: {parameter.description}" for parameter in parameters]
+    return "\n".join([tool.description, "", "Args:", *lines]) if lines else tool.description
 
 
 class ShowingOptions(TypedDict):

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Final
 
-from covey.core.render_escape import one_line
+from covey.core.text.escape import one_line
 
 MANY_NAMES: Final = 20
 """The maximal number of names in an answer; the rest is counted."""

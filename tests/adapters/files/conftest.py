@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from covey.core.layout import Layout
+from covey.core.formats.layout import Layout
 from tests.adapters.files.desk import Desk
 
 

@@ -7,12 +7,12 @@ from collections.abc import Callable, Coroutine, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
-from covey.adapters.files.folder import FilesFolder
-from covey.adapters.files.freshness import RACY_NS
-from covey.adapters.files.shelves import folder_of, suffix_of
+from covey.adapters.folder.folder import FilesFolder
+from covey.adapters.folder.freshness import RACY_NS
+from covey.adapters.folder.shelves import folder_of, suffix_of
 from covey.core.drive import finish
+from covey.core.formats.layout import Known, Layout, Shelf, Spot
 from covey.core.ids import MessageId
-from covey.core.layout import Known, Layout, Shelf, Spot
 from covey.core.names import AgentName
 from covey.ports.folder import Sheet, Sighting, Visit
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from covey.adapters.files import atomic
+from covey.adapters.folder import atomic
 from tests.adapters.children import child
 
 KILLED_BEFORE_THE_NAME = """

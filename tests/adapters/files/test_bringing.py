@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from covey.adapters.files import atomic
-from covey.adapters.files.database import NOTEBOOK
-from covey.adapters.files.judging import digest_of
-from covey.adapters.files.notebook import Notebook
+from covey.adapters.folder import atomic
+from covey.adapters.folder.judging import digest_of
+from covey.adapters.folder.notebook.database import NOTEBOOK
+from covey.adapters.folder.notebook.notebook import Notebook
 from covey.core.drive import finish
-from covey.core.layout import Layout, Shelf
+from covey.core.formats.layout import Layout, Shelf
 from covey.ports.folder import Left, Setback, Sighting, Visit
 from tests.adapters.files.desk import ALL, Desk, age, content, message_id
 

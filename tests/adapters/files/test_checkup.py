@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from covey.adapters.files.checkup import MirrorCheckup
-from covey.adapters.files.database import NOTEBOOK
-from covey.adapters.files.lockfile import STALE_S
+from covey.adapters.folder.checkup import MirrorCheckup
+from covey.adapters.folder.lockfile import STALE_S
+from covey.adapters.folder.notebook.database import NOTEBOOK
+from covey.core.care.finding import Examination, Finding
 from covey.core.drive import finish
-from covey.core.finding import Examination, Finding
+from covey.core.formats.layout import Layout, Shelf
 from covey.core.identity import Grade, Identity
-from covey.core.layout import Layout, Shelf
 from covey.core.limits import MAX_PAPER_BYTES
 from covey.core.names import OPERATOR
 from covey.ports.folder import Visit

@@ -6,9 +6,9 @@ from threading import Event, get_ident
 
 import pytest
 
-from covey.adapters.files.beside_thread import BesideThread
-from covey.adapters.files.confirming import Confirming, HeldRings
-from covey.adapters.files.passes import ThreadedPasses
+from covey.adapters.folder.beside import BesideThread
+from covey.adapters.folder.confirming import Confirming, HeldRings
+from covey.adapters.folder.passes import ThreadedPasses
 from covey.core.errors import Unavailable
 from covey.core.ids import Topic
 

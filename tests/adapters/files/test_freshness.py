@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from covey.adapters.files.freshness import RACY_NS
+from covey.adapters.folder.freshness import RACY_NS
 from covey.ports.folder import Sighting
 from tests.adapters.files.desk import LIMIT_S, Desk, content
 

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from covey.adapters.files.standing import EVERY_S
+from covey.adapters.folder.notebook.standing import EVERY_S
 from covey.core.drive import finish
-from covey.core.layout import Layout, Shelf
+from covey.core.formats.layout import Layout, Shelf
 from covey.core.limits import MAX_PAPER_BYTES
 from covey.ports.folder import Setback
 from tests.adapters.files.desk import Desk, content

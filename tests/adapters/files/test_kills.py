@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from covey.core.layout import Layout, Shelf
+from covey.core.formats.layout import Layout, Shelf
 from covey.ports.folder import Visit
 from tests.adapters.children import child
 from tests.adapters.files.desk import ALL, Desk, content, message_id
@@ -13,7 +13,7 @@ from tests.adapters.files.desk import ALL, Desk, content, message_id
 WRITER = """
 import os, signal, sys
 from pathlib import Path
-from covey.core.layout import Layout
+from covey.core.formats.layout import Layout
 from tests.adapters.files.desk import Desk
 from tests.adapters.files.test_kills import work
 

@@ -6,15 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from covey.adapters.files.database import NOTEBOOK
-from covey.adapters.files.freshness import Mark
-from covey.adapters.files.looking import AFTER_OWN_S
-from covey.adapters.files.notebook import Notebook
-from covey.adapters.files.records import Sort
-from covey.adapters.files.standing import DEEP, EVERY_S
+from covey.adapters.folder.freshness import Mark
+from covey.adapters.folder.looking.looking import AFTER_OWN_S
+from covey.adapters.folder.notebook.database import NOTEBOOK
+from covey.adapters.folder.notebook.notebook import Notebook
+from covey.adapters.folder.notebook.records import Sort
+from covey.adapters.folder.notebook.standing import DEEP, EVERY_S
 from covey.core.errors import Invalid
+from covey.core.formats.layout import Known, Shelf, Spot
 from covey.core.ids import MessageId
-from covey.core.layout import Known, Shelf, Spot
 from covey.core.names import AgentName
 from covey.ports.folder import Left, Sighting, Visit
 from tests.adapters.files.desk import ALL, Desk, age, content, message_id, note

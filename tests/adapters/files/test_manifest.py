@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from covey.adapters.files import lockfile
-from covey.adapters.files.database import NOTEBOOK, throw_away
-from covey.adapters.files.freshness import RACY_NS
-from covey.adapters.files.lockfile import STALE_S
-from covey.adapters.files.manifest import torn_lines
+from covey.adapters.folder import lockfile
+from covey.adapters.folder.freshness import RACY_NS
+from covey.adapters.folder.lockfile import STALE_S
+from covey.adapters.folder.manifest import torn_lines
+from covey.adapters.folder.notebook.database import NOTEBOOK, throw_away
 from covey.core.errors import Unavailable
 from tests.adapters.children import child
 from tests.adapters.files.desk import Desk

@@ -6,7 +6,7 @@ from threading import Event
 
 import pytest
 
-from covey.adapters.files.passes import ThreadedPasses
+from covey.adapters.folder.passes import ThreadedPasses
 
 LIMIT_S = 10.0
 

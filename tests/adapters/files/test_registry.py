@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-from covey.adapters.files.registry import Registry
+from covey.adapters.folder.registry import Registry
 from tests.adapters.children import child
 
 BUSY = """
 import sys
-from covey.adapters.files.registry import Registry
+from covey.adapters.folder.registry import Registry
 registry = Registry(sys.argv[1])
 print("ready")
 sys.stdin.readline()

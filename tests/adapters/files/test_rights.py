@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from covey.core.layout import Layout
+from covey.core.formats.layout import Layout
 from tests.adapters.children import child
 from tests.adapters.files.desk import Desk
 
@@ -20,10 +20,10 @@ NOBODY = 65534
 BEGIN = f"""
 import hashlib, json, os, sys
 from pathlib import Path
-import covey.adapters.files.visit  # and all that it needs, which somebody else may not be able to read
+import covey.adapters.folder.visit  # and all that it needs, which somebody else may not be able to read
 from covey.core.drive import finish
 from covey.core.errors import StoreReadOnly
-from covey.core.layout import Layout
+from covey.core.formats.layout import Layout
 from covey.ports.folder import Left
 from tests.adapters.files.desk import Desk, content
 if os.geteuid() == 0:

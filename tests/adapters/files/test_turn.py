@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from covey.adapters.files.folder import FilesFolder
-from covey.adapters.files.turn import Turn, take_turn
-from covey.core.layout import Shelf
+from covey.adapters.folder.folder import FilesFolder
+from covey.adapters.folder.turn import Turn, take_turn
+from covey.core.formats.layout import Shelf
 from covey.ports.folder import Left, Sheet, Sighting, Visit
 from tests.adapters.files.desk import ALL, Desk, content
 

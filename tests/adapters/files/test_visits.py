@@ -13,13 +13,13 @@ from typing import Any
 import apsw
 import pytest
 
-from covey.adapters.files import freshness
-from covey.adapters.files.beside import OpenGate
-from covey.adapters.files.database import NOTEBOOK, is_damaged, throw_away
-from covey.adapters.files.folder import FilesFolder
+from covey.adapters.folder import freshness
+from covey.adapters.folder.beside import OpenGate
+from covey.adapters.folder.folder import FilesFolder
+from covey.adapters.folder.notebook.database import NOTEBOOK, is_damaged, throw_away
 from covey.core.drive import finish
 from covey.core.errors import StoreBusy, StoreClosed
-from covey.core.layout import Layout, Shelf
+from covey.core.formats.layout import Layout, Shelf
 from covey.ports.folder import Sighting, Visit
 from tests.adapters.children import LIMIT_S, ROOT, child
 from tests.adapters.files.desk import ALL, Desk, content, message_id
@@ -28,7 +28,7 @@ VISITING = """
 import sys
 from pathlib import Path
 from typing import Any
-from covey.core.layout import Layout
+from covey.core.formats.layout import Layout
 from tests.adapters.files.desk import Desk
 desk = Desk(Path(sys.argv[1]), Layout(sys.argv[2]))
 async def stay(visit):
@@ -42,7 +42,7 @@ SENDING = """
 import sys
 from pathlib import Path
 from typing import Any
-from covey.core.layout import Layout
+from covey.core.formats.layout import Layout
 from tests.adapters.files.desk import Desk, ALL
 desk = Desk(Path(sys.argv[1]), Layout(sys.argv[2]))
 first = int(sys.argv[3])
@@ -64,9 +64,9 @@ print("done")
 LOOKING = """
 import json, sys
 before = set(sys.modules)
-from covey.adapters.files.folder import FilesFolder
+from covey.adapters.folder.folder import FilesFolder
 from covey.core.drive import finish
-from covey.core.layout import Layout
+from covey.core.formats.layout import Layout
 folder = FilesFolder(sys.argv[1], Layout(sys.argv[2]))
 async def look():
     async with folder.visit(5) as visit:

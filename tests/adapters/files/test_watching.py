@@ -8,12 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from covey.adapters.files import inotify, watch
-from covey.adapters.files.wakeups import WatchingWakeups
+from covey.adapters.folder.looking import watch
+from covey.adapters.folder.looking import watch as inotify
+from covey.adapters.folder.wakeups import WatchingWakeups
 from covey.adapters.memory import MemoryWakeups
 from covey.core.errors import Unavailable
+from covey.core.formats.layout import Layout, Shelf
 from covey.core.ids import Topic
-from covey.core.layout import Layout, Shelf
 from covey.ports.folder import Visit
 from tests.adapters.files.desk import ALL, Desk, content, note
 

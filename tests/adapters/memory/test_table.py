@@ -7,8 +7,7 @@ import pytest
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
-from covey.adapters.memory.table import Order, Shelf, Table
-from covey.adapters.memory.undo import UndoLog
+from covey.adapters.memory.table import Order, Shelf, Table, UndoLog
 
 SHELVES = ("x", "y", "z")
 

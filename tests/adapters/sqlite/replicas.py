@@ -4,9 +4,9 @@ from collections.abc import Collection
 from pathlib import Path
 
 from covey.adapters.memory.log import MemoryLog
-from covey.adapters.sqlite.replica import Replica
-from covey.adapters.sqlite.replica_store import ReplicaStore
-from covey.adapters.sqlite.replicated import ReplicatedStore
+from covey.adapters.sqlite.replica.replica import Replica
+from covey.adapters.sqlite.replica.replicated import ReplicatedStore
+from covey.adapters.sqlite.replica.store import ReplicaStore
 from covey.core.ids import Topic
 from covey.core.reporting import Report, report_nothing
 from covey.ports.log import Log

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from covey.adapters.sqlite.store import SqliteStore
+from covey.adapters.sqlite.transactions.store import SqliteStore
 from covey.core.drive import finish
 from covey.core.ids import Topic
 from covey.core.names import AgentName

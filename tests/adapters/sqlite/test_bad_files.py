@@ -7,11 +7,11 @@ from pathlib import Path
 import apsw
 import pytest
 
-from covey.adapters.sqlite.access import on_one_cursor
-from covey.adapters.sqlite.blank import make_blank
-from covey.adapters.sqlite.group import GroupCommit
-from covey.adapters.sqlite.integrity import integrity_check
-from covey.adapters.sqlite.store import SqliteStore
+from covey.adapters.sqlite.care.integrity import integrity_check
+from covey.adapters.sqlite.engine.access import on_one_cursor
+from covey.adapters.sqlite.engine.blank import make_blank
+from covey.adapters.sqlite.transactions.group import GroupCommit
+from covey.adapters.sqlite.transactions.store import SqliteStore
 from covey.core.errors import StoreCorrupt, Unavailable
 from tests.adapters.children import ROOT
 from tests.adapters.sqlite.stories import LIMIT_S, make_store, names_in
@@ -19,7 +19,7 @@ from tests.adapters.sqlite.stories import LIMIT_S, make_store, names_in
 OPEN = """
 import sys
 from covey.core.errors import CoveyError
-from covey.adapters.sqlite.store import SqliteStore
+from covey.adapters.sqlite.transactions.store import SqliteStore
 from covey.core.drive import finish
 from tests.adapters.sqlite.stories import register
 try:

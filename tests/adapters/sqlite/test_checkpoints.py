@@ -6,9 +6,9 @@ from pathlib import Path
 import apsw
 import pytest
 
-from covey.adapters.sqlite.access import on_one_cursor
-from covey.adapters.sqlite.checkpoints import MAX_PAGES, PAGES
-from covey.adapters.sqlite.group import GroupCommit
+from covey.adapters.sqlite.engine.access import on_one_cursor
+from covey.adapters.sqlite.engine.checkpoints import MAX_PAGES, PAGES
+from covey.adapters.sqlite.transactions.group import GroupCommit
 from covey.ports.store import Transaction
 
 PAGE_BYTES = 4096

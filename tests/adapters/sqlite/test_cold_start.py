@@ -15,7 +15,7 @@ READ = """
 import sys, json
 before = set(sys.modules)
 from covey.core.drive import finish
-from covey.adapters.sqlite.store import SqliteStore
+from covey.adapters.sqlite.transactions.store import SqliteStore
 
 async def names(transaction):
     return [agent.name for agent in await transaction.agents.all()]

@@ -11,19 +11,19 @@ import apsw
 import pytest
 
 import covey
-from covey.adapters.sqlite.access import on_one_cursor
-from covey.adapters.sqlite.integrity import integrity_check
-from covey.adapters.sqlite.salvage import KEYED, NUMBERED, salvage
-from covey.adapters.sqlite.statements import migration, migration_names
-from covey.adapters.sqlite.store import SqliteStore
+from covey.adapters.sqlite.care.integrity import integrity_check
+from covey.adapters.sqlite.care.salvage import KEYED, NUMBERED, salvage
+from covey.adapters.sqlite.engine.access import on_one_cursor
+from covey.adapters.sqlite.engine.statements import migration, migration_names
+from covey.adapters.sqlite.transactions.store import SqliteStore
 from covey.adapters.system.clock import SystemClock
 from covey.core.drive import finish
 from covey.core.errors import CoveyError, MessageDamaged, RecordDamaged
 from covey.core.identity import THE_SPACE
-from covey.core.message import Message
+from covey.core.ledger.message import Message
 from covey.core.names import AgentName
 from covey.ports.store import Operation
-from covey.services.looking import Item, Looking
+from covey.services.mail.looking import Item, Looking
 
 BOB, CAROL = AgentName("bob"), AgentName("carol")
 TEXTS = ["the first", "the second, which is longer", "the third"]

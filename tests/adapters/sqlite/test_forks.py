@@ -4,14 +4,14 @@ import os
 import signal
 from pathlib import Path
 
-from covey.adapters.sqlite.store import SqliteStore
+from covey.adapters.sqlite.transactions.store import SqliteStore
 from covey.core.drive import finish
 from tests.adapters.children import child
 from tests.adapters.sqlite.stories import LIMIT_S, make_store, names_in, register
 
 FORK_BEFORE_THE_COMMIT = """
 import os, sys
-from covey.adapters.sqlite.connection import connect
+from covey.adapters.sqlite.engine.connection import connect
 
 connection = connect(sys.argv[1], "full")
 execute = connection.execute
@@ -29,7 +29,7 @@ print(execute("pragma integrity_check").get, execute("select count(*) from t").g
 
 FORK_AND_WAIT = """
 import os, sys, time
-from covey.adapters.sqlite.store import SqliteStore
+from covey.adapters.sqlite.transactions.store import SqliteStore
 from covey.core.drive import finish
 
 async def write(transaction):

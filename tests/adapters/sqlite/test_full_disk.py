@@ -16,11 +16,11 @@ MOUNT = 'mount -t tmpfs -o size=2m tmpfs "$1" && exec "$2" -c "$3" "$1" "$4"'
 FILL = """
 import asyncio, json, sys
 from pathlib import Path
-from covey.adapters.sqlite.group import GroupCommit
-from covey.adapters.sqlite.integrity import integrity_check
-from covey.adapters.sqlite.store import SqliteStore
+from covey.adapters.sqlite.transactions.group import GroupCommit
+from covey.adapters.sqlite.care.integrity import integrity_check
+from covey.adapters.sqlite.transactions.store import SqliteStore
 from covey.core.errors import StoreFull
-from covey.core.wire import encode
+from covey.core.ledger.wire import encode
 from covey.ports.ledger import MessageFilter
 from covey.testing import a_message
 

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from covey.adapters.sqlite import lane, write_lane
-from covey.adapters.sqlite.group import GroupCommit
-from covey.adapters.sqlite.turnstile import Turnstile
+from covey.adapters.sqlite.engine.turnstile import Turnstile
+from covey.adapters.sqlite.transactions import lane, write_lane
+from covey.adapters.sqlite.transactions.group import GroupCommit
 from covey.core.errors import StoreBusy, StoreClosed
 from covey.core.ids import Topic
 from covey.core.names import AgentName

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from covey.adapters.sqlite.store import SqliteStore
-from covey.core.card import Agent, Card
+from covey.adapters.sqlite.transactions.store import SqliteStore
+from covey.core.directory.card import Agent, Card
 from covey.core.drive import finish
 from covey.core.names import AgentName
 from covey.ports.store import Transaction

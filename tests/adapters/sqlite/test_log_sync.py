@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from covey.adapters.sqlite import log_sync
-from covey.adapters.sqlite.group import GroupCommit
-from covey.adapters.sqlite.turnstile import Turnstile
+from covey.adapters.sqlite.engine import log_sync
+from covey.adapters.sqlite.engine.turnstile import Turnstile
+from covey.adapters.sqlite.transactions.group import GroupCommit
 from covey.core.ids import Topic
 from covey.ports.store import Transaction
 from covey.testing import closing

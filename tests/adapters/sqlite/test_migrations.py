@@ -7,9 +7,9 @@ from shutil import copytree
 import apsw
 import pytest
 
-from covey.adapters.sqlite.access import on_one_cursor
-from covey.adapters.sqlite.migrations import bring_up_to_date
-from covey.adapters.sqlite.statements import MIGRATIONS_FOLDER, migration_names
+from covey.adapters.sqlite.engine.access import on_one_cursor
+from covey.adapters.sqlite.engine.migrations import bring_up_to_date
+from covey.adapters.sqlite.engine.statements import MIGRATIONS_FOLDER, migration_names
 from covey.core.errors import StoreNewer
 from covey.core.store_url import APPLICATION_ID
 from tests.adapters.children import child
@@ -19,7 +19,7 @@ PROCESSES = 6
 
 OPEN = """
 import sys
-from covey.adapters.sqlite.store import SqliteStore
+from covey.adapters.sqlite.transactions.store import SqliteStore
 from covey.core.errors import CoveyError
 print("ready")
 sys.stdin.readline()
@@ -34,7 +34,7 @@ else:
 MIGRATE = """
 import sys
 import apsw
-from covey.adapters.sqlite.migrations import bring_up_to_date
+from covey.adapters.sqlite.engine.migrations import bring_up_to_date
 connection = apsw.Connection(sys.argv[1])
 connection.set_busy_timeout(10_000)
 print("ready")

@@ -6,23 +6,22 @@ from pathlib import Path
 import apsw
 import pytest
 
-from covey.adapters.sqlite.access import on_one_cursor
-from covey.adapters.sqlite.integrity import integrity_check
-from covey.adapters.sqlite.store import SqliteStore
+from covey.adapters.sqlite.care.integrity import integrity_check
+from covey.adapters.sqlite.engine.access import on_one_cursor
+from covey.adapters.sqlite.transactions.store import SqliteStore
 from covey.core.address import parse_address
-from covey.core.delivery import DeliveryState
-from covey.core.draft import Draft
 from covey.core.drive import finish
-from covey.core.marks import Marks
-from covey.core.message import Kind
+from covey.core.ledger.delivery import DeliveryState
+from covey.core.ledger.draft import Draft
+from covey.core.ledger.marks import Marks
+from covey.core.ledger.message import FilePart, Kind, TextPart
+from covey.core.ledger.wire import encode
 from covey.core.names import AgentName, Scope
-from covey.core.parts import FilePart, TextPart
-from covey.core.wire import encode
-from covey.ports.tasks import TaskFilter
-from covey.services.audit import Audit
-from covey.services.directory import JoinRequest
-from covey.services.recipients import SendPolicy
-from covey.testing.clock import HandClock
+from covey.ports.work import TaskFilter
+from covey.services.care.audit import Audit
+from covey.services.directory.directory import JoinRequest
+from covey.services.mail.recipients import SendPolicy
+from covey.testing.fakes import HandClock
 from covey.testing.records import a_delivery, a_message, a_token
 from tests.properties.world import World
 from tests.services.claiming import claim_next

@@ -4,13 +4,13 @@ from pathlib import Path
 
 import apsw
 
-from covey.adapters.sqlite.access import on_one_cursor
-from covey.adapters.sqlite.integrity import integrity_check
-from covey.adapters.sqlite.pages import SqlitePages
-from covey.adapters.sqlite.store import SqliteStore
-from covey.adapters.sqlite.turnstile import Turnstile
+from covey.adapters.sqlite.care.integrity import integrity_check
+from covey.adapters.sqlite.care.pages import SqlitePages
+from covey.adapters.sqlite.engine.access import on_one_cursor
+from covey.adapters.sqlite.engine.turnstile import Turnstile
+from covey.adapters.sqlite.transactions.store import SqliteStore
 from covey.core.drive import finish
-from covey.core.wire import encode
+from covey.core.ledger.wire import encode
 from covey.ports.store import Transaction
 from covey.testing.records import a_message
 

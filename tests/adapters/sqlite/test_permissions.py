@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from covey.adapters.sqlite.search import SqliteSearch
-from covey.adapters.sqlite.store import SqliteStore
+from covey.adapters.sqlite.search.search import SqliteSearch
+from covey.adapters.sqlite.transactions.store import SqliteStore
 from covey.core.drive import finish
 from tests.adapters.sqlite.stories import register
 

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 import apsw
 import pytest
 
-from covey.adapters.sqlite.access import on_one_cursor
-from covey.adapters.sqlite.statements import groups, statements
+from covey.adapters.sqlite.engine.access import on_one_cursor
+from covey.adapters.sqlite.engine.statements import groups, statements
 from tests.adapters.sqlite.stories import make_store
 
 GROWING = ("messages", "deliveries", "journal", "tickets", "sessions", "offers", "tasks", "posts")

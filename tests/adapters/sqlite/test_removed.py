@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from covey.adapters.sqlite.group import GroupCommit
-from covey.adapters.sqlite.store import SqliteStore
+from covey.adapters.sqlite.transactions.group import GroupCommit
+from covey.adapters.sqlite.transactions.store import SqliteStore
 from covey.core.errors import StoreMissing
-from covey.core.layout import Layout
+from covey.core.formats.layout import Layout
 from covey.ports.store import Store
 from covey.testing import closing, silent
 from tests.adapters.sqlite.replicas import Machines

@@ -9,14 +9,14 @@ import apsw
 import pytest
 
 from covey.adapters.memory.log import MemoryLog
-from covey.adapters.sqlite.access import on_one_cursor
-from covey.adapters.sqlite.replica import BATCH
-from covey.adapters.sqlite.replica_record import Kind, Record, decode, encode
-from covey.adapters.sqlite.statements import migration_names
+from covey.adapters.sqlite.engine.access import on_one_cursor
+from covey.adapters.sqlite.engine.statements import migration_names
+from covey.adapters.sqlite.replica.record import Kind, Record, decode, encode
+from covey.adapters.sqlite.replica.replica import BATCH
 from covey.core.errors import IdentityRefused, LogDiverged, StoreCorrupt, StoreNewer
 from covey.core.ids import Topic
-from covey.core.marks import BY_WHOLE_SPACE, decode_marks
-from covey.core.wire import encode as encode_message
+from covey.core.ledger.marks import BY_WHOLE_SPACE, decode_marks
+from covey.core.ledger.wire import encode as encode_message
 from covey.ports.log import Entry, Log, LogState
 from covey.ports.store import Survives, Transaction
 from covey.testing import a_message, closing

@@ -5,9 +5,10 @@ from pathlib import Path
 import apsw
 import pytest
 
-from covey.adapters.sqlite import replica_apply, replica_recording
-from covey.adapters.sqlite.access import on_one_cursor
-from covey.adapters.sqlite.replica_state import ReplicaState
+from covey.adapters.sqlite.engine.access import on_one_cursor
+from covey.adapters.sqlite.replica import apply as replica_apply
+from covey.adapters.sqlite.replica import recording as replica_recording
+from covey.adapters.sqlite.replica.state import ReplicaState
 from covey.ports.store import Transaction
 from covey.testing import Died, DyingLog, Moment, closing
 from covey.testing.contracts.store import both, increment

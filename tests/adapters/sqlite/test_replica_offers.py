@@ -9,7 +9,7 @@ from queue import SimpleQueue
 import pytest
 
 from covey.adapters.memory.log import MemoryLog
-from covey.adapters.sqlite.replicated import ReplicatedStore
+from covey.adapters.sqlite.replica.replicated import ReplicatedStore
 from covey.core.errors import Unavailable
 from covey.ports.log import Tell
 from covey.testing import closing, silent

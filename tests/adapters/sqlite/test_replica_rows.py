@@ -7,11 +7,10 @@ from typing import Any
 import apsw
 import pytest
 
-from covey.adapters.sqlite.access import on_one_cursor
-from covey.adapters.sqlite.replica_catcher import Catcher
-from covey.adapters.sqlite.replica_record import Record, decode, encode
-from covey.adapters.sqlite.replica_rows import Misfit, Rewriter, Row, decode_rows, encode_rows
-from covey.adapters.sqlite.replica_shapes import plain_insert, shapes
+from covey.adapters.sqlite.engine.access import on_one_cursor
+from covey.adapters.sqlite.replica.record import Record, decode, encode
+from covey.adapters.sqlite.replica.recording import Catcher
+from covey.adapters.sqlite.replica.rows import Misfit, Rewriter, Row, decode_rows, encode_rows, plain_insert, shapes
 from covey.core.errors import StoreCorrupt
 
 TABLES = """

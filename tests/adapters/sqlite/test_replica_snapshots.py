@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from covey.adapters.sqlite.replica_snapshots import keep
+from covey.adapters.sqlite.replica.snapshots import keep
 from covey.core.errors import LogDiverged
 from covey.testing import closing
 from covey.testing.contracts.store import both, increment

@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from covey.adapters.sqlite import search as search_module
-from covey.adapters.sqlite.search import SqliteSearch
-from covey.adapters.sqlite.store import SqliteStore
+from covey.adapters.sqlite.search import search as search_module
+from covey.adapters.sqlite.search.search import SqliteSearch
+from covey.adapters.sqlite.transactions.store import SqliteStore
 from covey.core.drive import finish
-from covey.core.wire import encode
+from covey.core.ledger.wire import encode
 from covey.ports.store import Operation, Transaction
 from covey.testing import a_message, a_message_id
 from tests.reports import Reports

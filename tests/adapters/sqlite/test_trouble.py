@@ -5,7 +5,7 @@ import errno
 import apsw
 import pytest
 
-from covey.adapters.sqlite.trouble import RESULTS, explain
+from covey.adapters.sqlite.engine.trouble import RESULTS, explain
 from covey.core.errors import CoveyError, StoreBusy, StoreCorrupt, StoreFull, StoreReadOnly, Unavailable
 
 PATH = "/nowhere/covey.db"

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from covey.adapters.sqlite.store import SqliteStore
-from covey.adapters.sqlite.turnstile import Turnstile
+from covey.adapters.sqlite.engine.turnstile import Turnstile
+from covey.adapters.sqlite.transactions.store import SqliteStore
 from covey.core.drive import finish
 from covey.core.errors import StoreBusy
 from tests.adapters.children import child
@@ -16,7 +16,7 @@ from tests.adapters.sqlite.stories import LIMIT_S, make_store, names, names_in, 
 
 HOLD = """
 import sys
-from covey.adapters.sqlite.turnstile import Turnstile
+from covey.adapters.sqlite.engine.turnstile import Turnstile
 Turnstile(sys.argv[1]).enter(10)
 print("held")
 sys.stdin.readline()
@@ -25,7 +25,7 @@ sys.stdin.readline()
 WRITE = """
 import sys
 from covey.core.drive import finish
-from covey.adapters.sqlite.store import SqliteStore
+from covey.adapters.sqlite.transactions.store import SqliteStore
 from covey.ports.store import Transaction
 
 async def note(transaction):

@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from covey.adapters.sqlite.group import GroupCommit
+from covey.adapters.sqlite.transactions.group import GroupCommit
 from covey.core.errors import StoreStopped, StoreUnconfirmed
+from covey.core.formats.layout import Layout
 from covey.core.ids import MessageId, Topic
-from covey.core.layout import Layout
-from covey.core.wire import encode
+from covey.core.ledger.wire import encode
 from covey.disk import syncing
 from covey.ports.store import Operation, Store, Transaction
 from covey.testing import a_message, a_message_id, an_event, closing
@@ -169,8 +169,8 @@ int fdatasync(int fd) {
 COMMIT = """
 import asyncio, json, sys
 from pathlib import Path
-from covey.adapters.sqlite.group import GroupCommit
-from covey.adapters.sqlite.store import SqliteStore
+from covey.adapters.sqlite.transactions.group import GroupCommit
+from covey.adapters.sqlite.transactions.store import SqliteStore
 from covey.core.errors import CoveyError
 from tests.adapters.sqlite.test_unconfirmed import send
 

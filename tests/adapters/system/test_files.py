@@ -13,8 +13,8 @@ from covey import Card
 from covey.adapters.system.files import RootedFiles
 from covey.adapters.system.ids import SystemIds
 from covey.adapters.system.store_files import StoreFiles
+from covey.core.directory.token import token_from
 from covey.core.errors import FileOffLimits, FileOutsideRoots, Invalid
-from covey.core.token import token_from
 from tests.disk.test_reading import LIMIT, ODD, descriptors
 
 LIMIT_S = 30.0

@@ -11,10 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from covey.adapters.system import other_locks
-from covey.adapters.system.liveness import SystemLiveness
-from covey.adapters.system.processes import parent_by_proc, parent_by_ps, started_by_proc, started_by_ps
-from covey.core.session import Holder
+from covey.adapters.system import liveness as other_locks
+from covey.adapters.system.liveness import SystemLiveness, parent_by_proc, parent_by_ps, started_by_proc, started_by_ps
+from covey.core.directory.session import Holder
 from tests.adapters.children import Child, child
 
 HOLD = """
@@ -32,7 +31,7 @@ sys.stdin.readline()
 ASK = """
 import sys
 from covey.adapters.system.liveness import SystemLiveness
-from covey.core.session import Holder
+from covey.core.directory.session import Holder
 liveness = SystemLiveness(sys.argv[1])
 for line in sys.stdin:
     print(liveness.is_held(Holder(lock=line.strip())))
@@ -299,8 +298,8 @@ def test_more_holders_than_descriptors_are_kept_open_for(
 FEW_DESCRIPTORS = """
 import os, resource, sys
 from covey.adapters.system.liveness import SystemLiveness
-from covey.adapters.system.other_locks import PresenceUnknown
-from covey.core.session import Holder
+from covey.adapters.system.liveness import PresenceUnknown
+from covey.core.directory.session import Holder
 liveness = SystemLiveness(sys.argv[1])
 first, second = (Holder(lock=name) for name in sys.argv[2:])
 assert liveness.is_held(first)
@@ -429,7 +428,7 @@ def test_a_process_knows_whom_it_descends_from_through_a_shell_too(tmp_path: Pat
     tell = (
         "import os; from covey.adapters.system.liveness import SystemLiveness; "
         f"print([tuple(a.holder) + (a.name,) for a in SystemLiveness({str(tmp_path)!r}).ancestors()]); "
-        "from covey.core.ancestry import client_of; "
+        "from covey.core.directory.ancestry import client_of; "
         f"print(tuple(client_of(SystemLiveness({str(tmp_path)!r}).ancestors())))"
     )
     script = tmp_path / "wrapper"

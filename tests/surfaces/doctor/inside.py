@@ -2,12 +2,12 @@
 
 from datetime import timedelta
 
+from covey.core.directory.session import SessionKind
 from covey.core.drive import finish
 from covey.core.identity import Identity
 from covey.core.names import AgentName
-from covey.core.session import SessionKind
 from covey.engines import connect_inline, locate
-from covey.services.directory import JoinRequest
+from covey.services.directory.directory import JoinRequest
 from covey.services.space import Services
 from tests.surfaces.doctor.patient import Patient
 

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 
 import pytest
 
+from covey.core.channels.post import PostState
 from covey.core.drive import finish
 from covey.core.names import AgentName
-from covey.core.post import PostState
 from tests.surfaces.doctor.inside import Inside
 from tests.surfaces.doctor.patient import Patient
 

@@ -4,15 +4,15 @@ from collections.abc import Generator
 
 import pytest
 
-from covey.core.card import Card
+from covey.core.directory.card import Card
 from covey.core.drive import finish
 from covey.core.identity import Grade, Identity
 from covey.core.names import OPERATOR, AgentName
-from covey.core.run import Run, RunState
+from covey.core.work.run import Run, RunState
 from covey.engines import connect_inline, locate
-from covey.ports.launching import Product
+from covey.ports.children import Product
+from covey.services.children.request import SpawnRequest
 from covey.services.space import Services
-from covey.services.spawn_request import SpawnRequest
 from tests.properties.nursery import Nursery
 from tests.surfaces.doctor.inside import Inside
 from tests.surfaces.doctor.patient import Patient

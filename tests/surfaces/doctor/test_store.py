@@ -11,8 +11,8 @@ from pathlib import Path
 import apsw
 import pytest
 
-from covey.adapters.sqlite.migrations import bring_up_to_date
-from covey.adapters.sqlite.statements import MIGRATIONS_FOLDER, migration_names
+from covey.adapters.sqlite.engine.migrations import bring_up_to_date
+from covey.adapters.sqlite.engine.statements import MIGRATIONS_FOLDER, migration_names
 from covey.surfaces.cli.exits import UNAVAILABLE
 from tests.surfaces.commands import LIMIT_S, Said
 from tests.surfaces.doctor.patient import Patient

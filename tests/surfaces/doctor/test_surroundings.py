@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from covey.adapters.doorbell.folders import space_folder
-from covey.adapters.sqlite.search_checkup import FAR_BEHIND
+from covey.adapters.sqlite.care.search_checkup import FAR_BEHIND
 from tests.adapters.children import Child, child
 from tests.surfaces.doctor.patient import Patient
 
@@ -19,7 +19,7 @@ LISTEN = """
 import asyncio, sys
 from covey.core.ids import inbox_topic
 from covey.core.names import AgentName
-from covey.services.directory import JoinRequest
+from covey.services.directory.directory import JoinRequest
 from covey.services.space import Services
 from covey.engines import connect, locate
 

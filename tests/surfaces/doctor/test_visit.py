@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from covey.core.diagnoses import DIAGNOSES
-from covey.core.finding import Area
+from covey.core.care.diagnoses import DIAGNOSES
+from covey.core.care.finding import Area
 from tests.surfaces.commands import Folder
 from tests.surfaces.doctor.patient import Patient
 from tests.surfaces.terminal import Terminal, plain

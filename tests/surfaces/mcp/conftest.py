@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from covey.services.audit import Audit
+from covey.services.care.audit import Audit
 from tests.scenarios.stores import on_sqlite
 from tests.scenarios.world import World
 from tests.surfaces.mcp.desk import Desk

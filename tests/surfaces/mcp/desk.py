@@ -8,10 +8,10 @@ from mcp import Client
 from mcp.client.session import MessageHandlerFnT
 from mcp_types import CallToolResult, Implementation, TextContent
 
-from covey.core.ancestry import Ancestor
+from covey.core.directory.ancestry import Ancestor
 from covey.core.names import AgentName
-from covey.services.clients import Seated
-from covey.services.directory import JoinRequest
+from covey.services.directory.clients import Seated
+from covey.services.directory.directory import JoinRequest
 from covey.surfaces.mcp.seat import Seat
 from covey.surfaces.mcp.seats import OneSeat
 from covey.surfaces.mcp.server import make_server

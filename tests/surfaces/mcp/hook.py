@@ -4,7 +4,7 @@ import json
 
 from covey.core.drive import finish
 from covey.engines import connect_inline, locate
-from covey.services.directory import JoinRequest
+from covey.services.directory.directory import JoinRequest
 from covey.services.space import Services
 
 

@@ -10,8 +10,8 @@ from mcp import Client, StdioServerParameters
 import covey
 from covey import Card
 from covey.core.names import AgentName
-from covey.core.run import RunState
-from covey.ports.runs import RunFilter
+from covey.core.work.run import RunState
+from covey.ports.work import RunFilter
 from tests.surfaces.commands import Folder
 from tests.surfaces.mcp.desk import text_of
 

@@ -14,7 +14,7 @@ import pytest
 import covey
 from covey import Card
 from covey.core.names import AgentName
-from covey.ports.runs import RunFilter
+from covey.ports.work import RunFilter
 from covey.surfaces.cli.exits import DONE, USAGE
 from tests.surfaces.commands import Folder
 from tests.surfaces.mcp.desk import text_of

@@ -4,12 +4,12 @@ import re
 
 import pytest
 
-from covey.core.delivery import DeliveryState
-from covey.core.evidence import EvidenceGrade
+from covey.core.ledger.delivery import DeliveryState
+from covey.core.ledger.evidence import EvidenceGrade
 from covey.core.names import AgentName
-from covey.services.directory import JoinRequest
+from covey.services.directory.directory import JoinRequest
 from covey.surfaces.mcp.evidence import PAUSE_S
-from covey.surfaces.mcp.mail import BUDGET, LIMIT
+from covey.surfaces.mcp.server import BUDGET, LIMIT
 from tests.surfaces.mcp.desk import ERAS, Desk, Era, text_of
 
 FRAME = "<covey-mail"

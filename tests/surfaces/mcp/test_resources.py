@@ -15,7 +15,7 @@ from mcp_types import (
     TextResourceContents,
 )
 
-from covey.core.delivery import DeliveryState
+from covey.core.ledger.delivery import DeliveryState
 from covey.surfaces.mcp.server import NO_SUCH_RESOURCE
 from covey.surfaces.mcp.subscriptions import MOST
 from tests.scenarios.world import soon

@@ -7,8 +7,8 @@ import pytest
 
 from covey.adapters.blobfiles.blobs import BlobFiles
 from covey.adapters.doorbell.ring_only import RingOnly
-from covey.adapters.sqlite.search import SqliteSearch
-from covey.adapters.sqlite.store import SqliteStore
+from covey.adapters.sqlite.search.search import SqliteSearch
+from covey.adapters.sqlite.transactions.store import SqliteStore
 from covey.adapters.system.clock import SystemClock
 from covey.adapters.system.files import RootedFiles
 from covey.adapters.system.ids import SystemIds

@@ -13,12 +13,12 @@ import pytest
 import covey
 from covey.core.errors import LauncherUnavailable
 from covey.core.names import AgentName
-from covey.core.run import Run, RunState
+from covey.core.work.run import Run, RunState
 from covey.engines import connect, parse_store_url
 from covey.runtime.children import plugins as module
 from covey.runtime.children.plugins import EntryPointPlugins
 from covey.runtime.children.supervisor import Supervisor
-from covey.services.directory import JoinRequest
+from covey.services.directory.directory import JoinRequest
 from covey.services.space import Services
 from covey.surfaces.python.member import Errand, Member
 

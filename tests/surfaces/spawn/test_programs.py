@@ -13,15 +13,15 @@ import pytest
 import covey
 from covey import Card, Member, Space
 from covey.adapters.system.ids import SystemIds
-from covey.core.channel import console
+from covey.core.channels.channel import console
+from covey.core.directory.token import token_from
 from covey.core.errors import Invalid, ProgramNotExecutable, ProgramNotFound
 from covey.core.names import AgentName
-from covey.core.run import RunId, RunState, status_of
-from covey.core.token import token_from
-from covey.ports.runs import RunFilter
+from covey.core.work.run import RunId, RunState, status_of
+from covey.ports.work import RunFilter
 from covey.runtime.children.folders import RunFolders
-from covey.services.spawning import RunResult
-from covey.services.upkeep import Tended
+from covey.services.care.upkeep import Tended
+from covey.services.children.spawning import RunResult
 from covey.surfaces.python.spawned import Spawned
 
 LIMIT_S = 20.0

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from covey.runtime.programs.artifacts import LARGEST, MOST
+from covey.runtime.programs.outcomes import LARGEST, MOST
 from covey.runtime.programs.printed import LONGEST_TEXT
 from covey.surfaces.cli.exits import DONE
 from covey.surfaces.cli.main import main

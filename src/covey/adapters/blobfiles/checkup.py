@@ -5,12 +5,12 @@ import time
 from collections.abc import Awaitable, Callable, Collection, Sequence
 from typing import Final
 
-from covey.core.counted import counted
-from covey.core.diagnoses import BLOB_MISSING, LEFTOVER_FILES
+from covey.core.care.diagnoses import BLOB_MISSING, LEFTOVER_FILES
+from covey.core.care.finding import Area, Examination, Finding
 from covey.core.errors import StoreReadOnly
-from covey.core.finding import Area, Examination, Finding
 from covey.core.identity import Identity
 from covey.core.store_url import BLOBS_FOLDER
+from covey.core.text.wording import counted
 from covey.ports.checkup import Tell
 
 _LEFTOVER_AGE_S: Final = 3600.0

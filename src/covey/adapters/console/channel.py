@@ -2,9 +2,9 @@
 
 from typing import TextIO
 
-from covey.core.attention_body import body_of
-from covey.core.post import Outgoing, Posted, Refused
-from covey.core.render_hidden import unbroken, visible
+from covey.core.channels.post import Outgoing, Posted, Refused
+from covey.core.ledger.body import body_of
+from covey.core.text.hidden import unbroken, visible
 
 
 class ConsoleChannel:

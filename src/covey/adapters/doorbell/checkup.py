@@ -14,11 +14,11 @@ from covey.adapters.doorbell.folders import (
     space_folder,
 )
 from covey.adapters.doorbell.ring import remove_link
-from covey.core.counted import counted
-from covey.core.diagnoses import RUNTIME_FOLDER_UNUSABLE, STALE_DOORBELL
+from covey.core.care.diagnoses import RUNTIME_FOLDER_UNUSABLE, STALE_DOORBELL
+from covey.core.care.finding import Area, Examination, Finding
 from covey.core.errors import StoreReadOnly
-from covey.core.finding import Area, Examination, Finding
 from covey.core.identity import Identity
+from covey.core.text.wording import counted
 from covey.ports.checkup import Tell
 
 LOOKS: Final = 3

@@ -1,8 +1,7 @@
 """A space in the memory of one process: for tests, and for agents that live and end together."""
 
-from covey.adapters.memory.blobs import MemoryBlobs
+from covey.adapters.memory.blobs import MemoryBlobs, MemoryPages
 from covey.adapters.memory.liveness import MemoryLiveness
-from covey.adapters.memory.pages import MemoryPages
 from covey.adapters.memory.search import MemorySearch
 from covey.adapters.memory.store import MemoryStore
 from covey.adapters.memory.views import MemoryViews

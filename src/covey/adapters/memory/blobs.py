@@ -50,3 +50,12 @@ class MemoryBlobs:
             yield
         finally:
             self._holders -= 1
+
+
+class MemoryPages:
+    async def size(self) -> int:
+        return 0
+
+    async def give_back(self, limit: int) -> bool:
+        del limit
+        return False

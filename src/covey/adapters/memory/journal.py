@@ -5,9 +5,9 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import islice
 
-from covey.adapters.memory.undo import UndoLog
-from covey.core.event import Event
-from covey.ports.journal import EventFilter
+from covey.adapters.memory.table import UndoLog
+from covey.core.ledger.event import Event
+from covey.ports.ledger import EventFilter
 
 
 class MemoryJournal:

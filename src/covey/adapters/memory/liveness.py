@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from itertools import count
 
-from covey.core.ancestry import Ancestor
-from covey.core.session import Holder
+from covey.core.directory.ancestry import Ancestor
+from covey.core.directory.session import Holder
 
 
 class MemoryMachine:

@@ -4,28 +4,22 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 from itertools import islice
 
-from covey.adapters.memory.deliveries import MemoryDeliveries
+from covey.adapters.memory.channels import MemoryPosts
 from covey.adapters.memory.journal import MemoryJournal
-from covey.adapters.memory.messages import MemoryMessages
-from covey.adapters.memory.offers import MemoryOffers
-from covey.adapters.memory.posts import MemoryPosts
-from covey.adapters.memory.runs import MemoryRuns
-from covey.adapters.memory.table import Table
-from covey.adapters.memory.tasks import MemoryTasks
-from covey.adapters.memory.tickets import MemoryTickets
-from covey.adapters.memory.undo import UndoLog
-from covey.core.delivery import WAITING, Delivery
-from covey.core.event import Action, Event
+from covey.adapters.memory.mail import MemoryDeliveries, MemoryMessages, MemoryOffers, MemoryTickets
+from covey.adapters.memory.table import Table, UndoLog
+from covey.adapters.memory.work import MemoryRuns, MemoryTasks
+from covey.core.channels.post import PostState
 from covey.core.ids import MessageId, OfferId, delivery_message
-from covey.core.message import Message
+from covey.core.ledger.delivery import WAITING, Delivery
+from covey.core.ledger.event import Action, Event
+from covey.core.ledger.message import FilePart, Message
+from covey.core.ledger.offer import Offer
+from covey.core.ledger.pruning import ThreadState
+from covey.core.ledger.ticket import Ticket, TicketState
 from covey.core.names import Scope
-from covey.core.offer import Offer
-from covey.core.parts import FilePart
-from covey.core.post import PostState
-from covey.core.pruning import ThreadState
-from covey.core.run import Run, RunId
-from covey.core.task import Task
-from covey.core.ticket import Ticket, TicketState
+from covey.core.work.run import Run, RunId
+from covey.core.work.task import Task
 from covey.ports.pruning import Page, Removed
 
 

@@ -5,7 +5,7 @@ import sys
 from collections import Counter
 from collections.abc import Sequence
 
-from covey.core.message import Message
+from covey.core.ledger.message import Message
 from covey.ports.ledger import MessageFilter
 from covey.ports.search import Hit
 from covey.ports.store import Store, Transaction

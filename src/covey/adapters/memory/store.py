@@ -2,14 +2,81 @@
 
 from collections.abc import Callable, Collection, Generator
 from contextlib import contextmanager
-from typing import TypeVar
+from itertools import count
+from typing import Final, TypeVar
 
-from covey.adapters.memory.transaction import MemoryTransaction
-from covey.adapters.memory.undo import UndoLog
+from covey.adapters.memory.channels import MemoryBindings, MemoryPosts
+from covey.adapters.memory.directory import MemoryAgents, MemorySessions, MemorySettings, MemoryTokens
+from covey.adapters.memory.journal import MemoryJournal
+from covey.adapters.memory.mail import MemoryDeliveries, MemoryInboxes, MemoryMessages, MemoryOffers, MemoryTickets
+from covey.adapters.memory.pruning import MemoryHoldings, MemoryPruned
+from covey.adapters.memory.storms import MemoryFlows, MemoryTrees
+from covey.adapters.memory.table import UndoLog
+from covey.adapters.memory.work import MemoryRuns, MemoryTasks, MemoryWaits
 from covey.core.drive import finish
 from covey.core.errors import StoreClosed
 from covey.core.ids import Topic
 from covey.ports.store import Capabilities, Operation, Survives
+
+_moments: Final = count()
+"""Not one's own: a store may be put away and come back."""
+
+
+class MemoryTransaction:
+    """One for the whole life of a store: commits are serial, and the log takes back the one that failed."""
+
+    def __init__(self, log: UndoLog) -> None:
+        self.agents = MemoryAgents(log, self.move_on)
+        self.sessions = MemorySessions(log, self.move_on)
+        self.tokens = MemoryTokens(log)
+        self.settings = MemorySettings(log, self.move_on)
+        self.messages = MemoryMessages(log)
+        self.deliveries = MemoryDeliveries(log)
+        self.inboxes = MemoryInboxes(self.deliveries)
+        self.offers = MemoryOffers(log)
+        self.tickets = MemoryTickets(log)
+        self.tasks = MemoryTasks(log)
+        self.runs = MemoryRuns(log)
+        self.trees = MemoryTrees(log)
+        self.flows = MemoryFlows(log)
+        self.waits = MemoryWaits(log)
+        self.posts = MemoryPosts(log)
+        self.bindings = MemoryBindings(log)
+        self.journal = MemoryJournal(log)
+        self.holdings = MemoryHoldings(self.messages, self.deliveries, self.tickets, self.tasks, self.posts, self.runs)
+        self.pruned = MemoryPruned(
+            log,
+            self.messages,
+            self.deliveries,
+            self.tickets,
+            self.tasks,
+            self.posts,
+            self.runs,
+            self.offers,
+            self.journal,
+        )
+        self.moment = -1
+        self._log = log
+        self._rung: dict[Topic, None] = {}
+
+    @property
+    def visible(self) -> "MemoryTransaction":
+        return self
+
+    def move_on(self) -> None:
+        """Come to another moment."""
+        self.moment = next(_moments)
+
+    def ring(self, topic: Topic) -> None:
+        self._log.record(self._rung.clear)
+        self._rung[topic] = None
+
+    def take_rung(self) -> Collection[Topic]:
+        """Return the topics that rang, each once, and forget them."""
+        rung = tuple(self._rung)
+        self._rung.clear()
+        return rung
+
 
 T = TypeVar("T")
 

@@ -6,20 +6,19 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from itertools import islice
 from typing import TypeVar, cast
 
-from covey.adapters.memory.store import MemoryStore
-from covey.adapters.memory.transaction import MemoryTransaction
-from covey.core.binding import Binding
-from covey.core.delivery import Delivery
-from covey.core.event import Event
+from covey.adapters.memory.store import MemoryStore, MemoryTransaction
+from covey.core.channels.binding import Binding
+from covey.core.channels.post import Post
+from covey.core.directory.session import Session
+from covey.core.directory.token import Token
+from covey.core.formats.portable import FiledMessage, NumberedAgent, RecordKind, Setting
 from covey.core.ids import MessageId
-from covey.core.offer import Offer
-from covey.core.portable import FiledMessage, NumberedAgent, RecordKind, Setting
-from covey.core.post import Post
-from covey.core.run import Run
-from covey.core.session import Session
-from covey.core.task import Task
-from covey.core.ticket import Ticket
-from covey.core.token import Token
+from covey.core.ledger.delivery import Delivery
+from covey.core.ledger.event import Event
+from covey.core.ledger.offer import Offer
+from covey.core.ledger.ticket import Ticket
+from covey.core.work.run import Run
+from covey.core.work.task import Task
 from covey.ports.store import Transaction
 from covey.ports.views import Placed, View
 

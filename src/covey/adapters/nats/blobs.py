@@ -9,11 +9,11 @@ from typing import Any, Final, Protocol, TypeVar
 
 from nats.aio.client import Client
 
-from covey.adapters.nats.account import MAX_APART_S, Account
-from covey.adapters.nats.bulk import Bulk, Entry
+from covey.adapters.nats.client.account import MAX_APART_S, Account
+from covey.adapters.nats.client.link import Link
+from covey.adapters.nats.client.patient import patient_call
 from covey.adapters.nats.leases import Leases
-from covey.adapters.nats.link import Link
-from covey.adapters.nats.patient import patient_call
+from covey.adapters.nats.log.bulk import Bulk, Entry
 from covey.core.errors import BlobMissing, StoreCorrupt
 from covey.ports.blobs import KEPT_S, Blobs
 

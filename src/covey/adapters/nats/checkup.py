@@ -6,14 +6,14 @@ from typing import Any, Final, NamedTuple, cast
 from nats.aio.client import Client
 from nats.js.errors import APIError
 
-from covey.adapters.nats.account import Account, account_of
-from covey.adapters.nats.api import NO_SUCH_STREAM, ask
-from covey.adapters.nats.durability import Sync, survives, sync_of
-from covey.adapters.nats.link import Link
-from covey.adapters.nats.patient import patient_call
-from covey.adapters.nats.settings import NatsSettings
-from covey.adapters.nats.steady import server_info
-from covey.core.diagnoses import (
+from covey.adapters.nats.client.account import Account, account_of
+from covey.adapters.nats.client.api import NO_SUCH_STREAM, ask
+from covey.adapters.nats.client.link import Link
+from covey.adapters.nats.client.patient import patient_call
+from covey.adapters.nats.client.settings import NatsSettings
+from covey.adapters.nats.client.steady import server_info
+from covey.adapters.nats.log.durability import Sync, survives, sync_of
+from covey.core.care.diagnoses import (
     SERVER_CLOCK_APART,
     SERVER_COPY_BEHIND,
     SERVER_FEW_COPIES,
@@ -21,9 +21,9 @@ from covey.core.diagnoses import (
     SERVER_ROOM_SHORT,
     STORE_MISSING,
 )
-from covey.core.finding import Area, Examination, Finding
+from covey.core.care.finding import Area, Examination, Finding
+from covey.core.formats.nats_names import bulk_stream, lease_stream, log_stream
 from covey.core.identity import Identity
-from covey.core.nats_names import bulk_stream, lease_stream, log_stream
 from covey.ports.checkup import Tell
 from covey.ports.store import Survives
 

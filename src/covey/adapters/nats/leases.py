@@ -12,13 +12,13 @@ from nats.aio.client import Client
 from nats.aio.msg import Msg
 from nats.errors import Error
 
-from covey.adapters.nats.api import ask, fetched, from_leader, publish, subscribed, surely_last_of
-from covey.adapters.nats.link import Link
-from covey.adapters.nats.patience import Exhausted, Patience
-from covey.adapters.nats.patient import patient_call
-from covey.adapters.nats.streams import ensure, lease_config
+from covey.adapters.nats.client.api import ask, fetched, from_leader, publish, subscribed, surely_last_of
+from covey.adapters.nats.client.link import Link
+from covey.adapters.nats.client.patience import Exhausted, Patience
+from covey.adapters.nats.client.patient import patient_call
+from covey.adapters.nats.log.streams import ensure, lease_config
 from covey.core.errors import Unavailable
-from covey.core.nats_names import lease_bucket, lease_stream
+from covey.core.formats.nats_names import lease_bucket, lease_stream
 
 T = TypeVar("T")
 

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from typing import Final
 
 from covey.adapters.nats.leases import Leases
-from covey.core.ancestry import Ancestor
-from covey.core.session import Holder
-from covey.ports.presence import Liveness
+from covey.core.directory.ancestry import Ancestor
+from covey.core.directory.session import Holder
+from covey.ports.directory import Liveness
 
 HOST_LEASE_S: Final = 3600
 """How long a machine counts as there after the last command on it that looked for its client. Between its hooks nothing

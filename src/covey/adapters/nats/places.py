@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from hashlib import sha256
 from typing import Final
 
-from covey.adapters.nats.settings import parse_nats
+from covey.adapters.nats.client.settings import parse_nats
 from covey.core.store_url import StoreUrl
 
 REPLICA_FILE: Final = "covey.db"

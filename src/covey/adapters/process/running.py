@@ -1,22 +1,109 @@
 """A run as its owner sees it: a connection to its guardian."""
 
 import asyncio
+import errno
 import json
 import os
 import signal
 import time
+from collections import deque
 from collections.abc import AsyncIterator
 from typing import Final, cast
 
-from covey.adapters.process import endings, refusals
+from covey.adapters.process import endings
+from covey.adapters.process import running as refusals
+from covey.adapters.process.guard import child, frames
 from covey.adapters.process.guard import folder as files
-from covey.adapters.process.guard import frames
 from covey.adapters.process.guard.order import Call, Order
-from covey.adapters.process.lines import Splitter, Waiting
 from covey.adapters.process.marks import kill_group
 from covey.adapters.process.sweeping import sweep, was_begun
-from covey.core.errors import CoveyError, LauncherUnavailable
-from covey.ports.launcher import Ended, Line, Program
+from covey.core.errors import CoveyError, Invalid, LauncherUnavailable, ProgramNotExecutable, ProgramNotFound
+from covey.ports.launcher import LINE_LIMIT, Ended, Line, Program, Stream
+
+WAITING_LIMIT: Final = 1024 * 1024
+"""How many characters may wait to be read; beyond that the oldest lines are dropped."""
+
+
+class Waiting:
+    """Lines that nobody has read yet."""
+
+    def __init__(self) -> None:
+        self._lines: deque[Line] = deque()
+        self._size = 0
+
+    def __bool__(self) -> bool:
+        return bool(self._lines)
+
+    def add(self, line: Line) -> None:
+        self._lines.append(line)
+        self._size += len(line.text) + 1
+        while self._size > WAITING_LIMIT:
+            self.take()
+
+    def take(self) -> Line:
+        """Return the oldest."""
+        line = self._lines.popleft()
+        self._size -= len(line.text) + 1
+        return line
+
+
+class Splitter:
+    """One output, which comes in pieces that end anywhere."""
+
+    def __init__(self, stream: Stream, waiting: Waiting) -> None:
+        self._stream: Stream = stream
+        self._waiting = waiting
+        self._rest = b""
+
+    def feed(self, piece: bytes) -> None:
+        """Take the next piece."""
+        *whole, rest = (self._rest + piece).split(b"\n")
+        for line in whole:
+            self._add(self._cut(line))
+        self._rest = self._cut(rest)
+
+    def flush(self) -> None:
+        """Take what is there as a line, though its end has not come."""
+        if self._rest:
+            self._add(self._rest)
+            self._rest = b""
+
+    def _cut(self, line: bytes) -> bytes:
+        """Take off and add what is too long for a line; return the rest."""
+        while len(line) > LINE_LIMIT:
+            end = LINE_LIMIT
+            while end > LINE_LIMIT - 4 and line[end] & 0xC0 == 0x80:  # within a character of several bytes
+                end -= 1
+            self._add(line[:end])
+            line = line[end:]
+        return line
+
+    def _add(self, line: bytes) -> None:
+        self._waiting.add(Line(self._stream, line.removesuffix(b"\r").decode("utf-8", "replace")))
+
+
+_TOO_MUCH = (errno.EAGAIN, errno.ENOMEM, errno.EMFILE, errno.ENFILE, errno.ENOSPC)
+"""What is wrong with the system and not with the program."""
+
+
+def error(program: Program, content: bytes) -> CoveyError:
+    """Return the error for what a guardian says."""
+    refusal = json.loads(content)
+    what, number = str(refusal["what"]), int(refusal["errno"])
+    reason = os.strerror(number)
+    command = program.argv[0]
+    if what == child.PROCESS or number in _TOO_MUCH:
+        return LauncherUnavailable(reason)
+    if what == child.CWD:
+        return Invalid("cwd", program.cwd, reason)
+    if what == child.FOLDER:
+        return Invalid("folder", program.folder, "it belongs to another run" if number == errno.EEXIST else reason)
+    if what == child.NO_INTERPRETER:
+        return ProgramNotExecutable(command, "the interpreter that its first line names is missing")
+    if number in (errno.ENOENT, errno.ENOTDIR):
+        return ProgramNotFound(command)
+    return ProgramNotExecutable(command, reason)
+
 
 START_S: Final = 30.0
 """How long a start may take; where it takes longer, what starts programs hangs."""

@@ -5,12 +5,12 @@ import stat
 from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
-from covey.core.counted import counted
-from covey.core.diagnoses import WRONG_PERMISSIONS
+from covey.core.care.diagnoses import WRONG_PERMISSIONS
+from covey.core.care.finding import Area, Examination, Finding
 from covey.core.errors import StoreReadOnly
-from covey.core.finding import Area, Examination, Finding
 from covey.core.identity import Identity
 from covey.core.store_url import BLOBS_FOLDER, LIVE_FOLDER, WORK_FOLDER
+from covey.core.text.wording import counted
 from covey.ports.checkup import Tell
 
 FILE_MODE: Final = 0o600

@@ -1,16 +1,242 @@
 """Liveness on one machine: locks that die with their process, and processes by id and start."""
 
 import errno
+import fcntl
 import os
+import re
+import struct
+import sys
+from _thread import allocate_lock
 from collections.abc import Sequence
+from typing import Final, NamedTuple
 
 from covey.adapters.system import own_locks
-from covey.adapters.system.other_locks import OtherLocks
-from covey.adapters.system.processes import parent_of, started
-from covey.core.ancestry import Ancestor
+from covey.core.directory.ancestry import Ancestor
+from covey.core.directory.session import Holder
 from covey.core.errors import StoreFull, StoreReadOnly, Unavailable
-from covey.core.session import Holder
 from covey.core.store_url import LIVE_FOLDER
+
+_STATE: Final = 0
+_PARENT: Final = 1
+_START: Final = 19
+"""The state, the parent and the start time (fields 3, 4 and 22) in /proc/<pid>/stat, counted after the name."""
+
+_GONE: Final = ("Z", "X", "x")
+"""A zombie runs no more; it only waits to be noticed."""
+
+_boot: str | None = None
+
+
+class Parent(NamedTuple):
+    """The process that started another one, with its name and the program that it runs."""
+
+    pid: int
+    name: str
+    program: str = ""
+
+
+def started(pid: int) -> str | None:
+    """Return a text that no other process with this id has or will have, or None where no such process runs."""
+    if pid <= 0:
+        return None
+    return started_by_ps(pid) if sys.platform == "darwin" else started_by_proc(pid)
+
+
+def started_by_proc(pid: int) -> str | None:
+    """Return the boot and the tick since then in which the process started."""
+    _, fields = _stat(pid)
+    if len(fields) <= _START or fields[_STATE] in _GONE:
+        return None
+    return f"{_boot_id()}/{fields[_START]}"
+
+
+def _stat(pid: int) -> tuple[str, list[str]]:
+    """Return the name of a process's program and what else the kernel tells of it; nothing where it is gone."""
+    stat = _read(f"/proc/{pid}/stat") or ""
+    # The name stands in parentheses and may itself hold spaces and parentheses.
+    return stat[stat.find("(") + 1 : stat.rfind(")")], stat[stat.rfind(")") + 1 :].split()
+
+
+def started_by_ps(pid: int) -> str | None:
+    """Return the date at which the process started, where there is no /proc."""
+    shown = _ps(pid, "stat", "lstart").split()
+    if len(shown) < 2 or shown[0].startswith(_GONE):
+        return None
+    return " ".join(shown[1:])
+
+
+def parent_of(pid: int) -> Parent | None:
+    """Return the process that started another one, or took it over; None where there is none that can be seen."""
+    parent = parent_by_ps(pid) if sys.platform == "darwin" else parent_by_proc(pid)
+    return None if parent is None or parent.pid <= 0 else parent
+
+
+def parent_by_proc(pid: int) -> Parent | None:
+    """Return it as the kernel tells it: the name in up to 15 characters, the program where we may know."""
+    _, fields = _stat(pid)
+    if len(fields) <= _PARENT:
+        return None
+    parent = int(fields[_PARENT])
+    try:
+        program = os.path.basename(os.readlink(f"/proc/{parent}/exe"))
+    except OSError:
+        program = ""
+    return Parent(parent, _stat(parent)[0], program)
+
+
+def parent_by_ps(pid: int) -> Parent | None:
+    """Return it as ps tells it, where there is no /proc: the name is that of the program."""
+    shown = _ps(pid, "ppid").strip()
+    return Parent(int(shown), os.path.basename(_ps(int(shown), "comm").strip())) if shown.isdecimal() else None
+
+
+def _ps(pid: int, *columns: str) -> str:
+    import subprocess  # here because it is costly and one platform needs it
+
+    return subprocess.run(
+        ["/bin/ps", *(word for column in columns for word in ("-o", f"{column}=")), "-p", str(pid)],
+        env={"LC_ALL": "C", "TZ": "UTC"},  # dates have to read the same wherever they are asked for
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=10,
+        check=False,
+    ).stdout
+
+
+def _boot_id() -> str:
+    global _boot
+    if _boot is None:
+        _boot = (_read("/proc/sys/kernel/random/boot_id") or "").strip()
+    return _boot
+
+
+def _read(path: str) -> str | None:
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return None
+    try:
+        return os.read(descriptor, 4096).decode("utf-8", "replace")
+    except ProcessLookupError:
+        return None
+    finally:
+        os.close(descriptor)
+
+
+_NAME: Final = re.compile(r"[0-9a-f]{32}")
+_MOST_DESCRIPTORS: Final = 128
+"""Kept open for the next question. What is over it is opened anew each time, so that a process with few descriptors
+to spare can look at any number of sessions."""
+_MOST_SWEPT: Final = 32
+
+# struct flock: what a question holds, and where the answer's type stands in it.
+if sys.platform == "darwin":
+    _QUESTION: Final = struct.pack("qqihh", 0, 0, 0, fcntl.F_WRLCK, os.SEEK_SET)
+    _TYPE_AT: Final = slice(20, 22)
+else:
+    _QUESTION: Final = struct.pack("hhqqi", fcntl.F_WRLCK, os.SEEK_SET, 0, 0, 0)
+    _TYPE_AT: Final = slice(0, 2)
+_UNLOCKED: Final = struct.pack("h", fcntl.F_UNLCK)
+
+
+class PresenceUnknown(Unavailable):
+    """A lock can't be looked at. Neither answer would be safe: one ends a live session, the other keeps a dead one."""
+
+    code = "presence-unknown"
+    advice = "Check the rights on the space's folder and the limit of open files; then try again."
+
+    def __init__(self, path: str, reason: str) -> None:
+        super().__init__(f"can't tell whether {path} is held: {reason}", path=path, reason=reason)
+
+
+class OtherLocks:
+    """The lock files in one folder, with a descriptor kept for those that are held. Safe for several threads."""
+
+    def __init__(self, folder: str) -> None:
+        self._folder = folder
+        self._descriptors: dict[str, int] = {}
+        self._guard = allocate_lock()
+        self._pid = os.getpid()
+
+    def is_held(self, name: str) -> bool:
+        """Tell whether some process holds the lock. One that is not held has no future, and its file is removed."""
+        if own_locks.own_name(self._folder) == name:
+            return True
+        if self._pid != os.getpid():
+            self._start_over()
+        with self._guard:
+            descriptor = self._descriptors.get(name)
+            if descriptor is not None:
+                if _is_locked(descriptor):
+                    return True
+                del self._descriptors[name]
+                os.close(descriptor)
+                own_locks.remove(self._path(name))
+                return False
+            return self._look(name)
+
+    def sweep(self, after: str) -> None:
+        """Remove files of dead processes, a few at a time: the next ones after a random name, and after the last the
+        first, so that each has its turn."""
+        names = [file.removesuffix(own_locks.SUFFIX) for file in os.listdir(self._folder)]
+        for name in sorted(names, key=lambda name: (name <= after, name))[:_MOST_SWEPT]:
+            self.is_held(name)
+
+    def forget(self) -> None:
+        """Close what was kept open."""
+        with self._guard:
+            self._close_all()
+
+    def _look(self, name: str) -> bool:
+        # Names come from the store, hence from outside: nothing but our own form becomes a path.
+        if not _NAME.fullmatch(name):
+            return False
+        path = self._path(name)
+        try:
+            if own_locks.is_own(path):
+                return True
+            descriptor = self._open(path)
+        except (FileNotFoundError, NotADirectoryError):
+            return False
+        except OSError as error:
+            if error.errno == errno.ELOOP:
+                return False  # a symbolic link: not one of our files
+            raise PresenceUnknown(path, error.strerror or str(error)) from error
+        held = _is_locked(descriptor)
+        if held and len(self._descriptors) < _MOST_DESCRIPTORS:
+            self._descriptors[name] = descriptor
+            return True
+        os.close(descriptor)
+        if not held:
+            own_locks.remove(path)
+        return held
+
+    def _open(self, path: str) -> int:
+        flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+        try:
+            return os.open(path, flags)
+        except OSError as error:
+            if error.errno not in (errno.EMFILE, errno.ENFILE) or not self._descriptors:
+                raise
+            self._close_all()
+            return os.open(path, flags)
+
+    def _path(self, name: str) -> str:
+        return f"{self._folder}/{name}{own_locks.SUFFIX}"
+
+    def _close_all(self) -> None:
+        while self._descriptors:
+            os.close(self._descriptors.popitem()[1])
+
+    def _start_over(self) -> None:
+        """Begin again in a forked child: another thread of the parent may have been in the middle of something."""
+        self._guard = allocate_lock()
+        self._pid = os.getpid()
+
+
+def _is_locked(descriptor: int) -> bool:
+    return fcntl.fcntl(descriptor, fcntl.F_GETLK, _QUESTION)[_TYPE_AT] != _UNLOCKED
 
 
 class SystemLiveness:

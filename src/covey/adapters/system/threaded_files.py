@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from covey.adapters.system.files import RootedFiles
 from covey.adapters.system.store_files import StoreFiles
-from covey.ports.files import LoadedFile
+from covey.ports.blobs import LoadedFile
 
 
 class ThreadedFiles:

@@ -1,20 +1,194 @@
 """The webhook: a signed POST for each post, and what its answer means."""
 
 import asyncio
+import hmac
 import json
+import socket
+import ssl
+from base64 import b64encode
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
-from typing import Final, cast
+from hashlib import sha256
+from http.client import HTTPConnection, HTTPException, HTTPSConnection
+from typing import Final, NamedTuple, cast
+from urllib.parse import urlsplit
 
-from covey.adapters.webhook.bodies import body_for
-from covey.adapters.webhook.exchange import METHOD, Answer, Exchange, Unreachable, target_of
-from covey.core.channel import ChannelConfig, Style
+from covey.core.channels.channel import ChannelConfig, Style
+from covey.core.channels.post import Outgoing, Posted, Refused
+from covey.core.channels.signature import Direction, Signed, signature
+from covey.core.json import Json
+from covey.core.ledger.body import body_of
+from covey.core.ledger.message import DataPart, FilePart, Message
+from covey.core.ledger.wire import encode_part
 from covey.core.limits import POST_SECONDS
-from covey.core.post import Outgoing, Posted, Refused
-from covey.core.signature import Direction, Signed, signature
+from covey.core.times import format_instant
 from covey.threads import in_a_thread
 from covey.version import __version__
+
+METHOD: Final = "POST"
+
+MAX_ANSWER: Final = 16 * 1024
+"""How much of an answer is read; receivers have little to say."""
+
+
+class Answer(NamedTuple):
+    status: int
+    headers: Mapping[str, str]
+    """By lower-case names."""
+    body: bytes
+    """Its beginning."""
+
+
+class Unreachable(Exception):
+    """There is no answer: no name, no connection, none in time, or none that is HTTP."""
+
+
+class Exchange:
+    """A POST that can be broken off from another thread. Redirects are not followed: what was signed for one place is
+    not for another."""
+
+    def __init__(self, url: str, headers: Mapping[str, str], body: bytes, seconds: float) -> None:
+        parts = urlsplit(url)
+        self._target = target_of(url)
+        self._headers = headers
+        self._body = body
+        host = parts.hostname or ""
+        if parts.scheme == "https":
+            context = ssl.create_default_context()
+            self._connection = HTTPSConnection(host, parts.port, timeout=seconds, context=context)
+        else:
+            self._connection = HTTPConnection(host, parts.port, timeout=seconds)
+
+    def run(self) -> Answer:
+        """Return the answer, or raise Unreachable."""
+        try:
+            self._connection.request(METHOD, self._target, self._body, dict(self._headers))
+            response = self._connection.getresponse()
+            body = response.read(MAX_ANSWER)
+            return Answer(response.status, {name.lower(): value for name, value in response.getheaders()}, body)
+        except TimeoutError:
+            raise Unreachable("no answer in time") from None
+        except ssl.SSLError as error:
+            raise Unreachable(f"no secure connection: {error.reason or error}") from error
+        except (OSError, HTTPException) as error:
+            raise Unreachable(f"no answer: {_in_words(error)}") from error
+        finally:
+            self._connection.close()
+
+    def break_off(self) -> None:
+        """End what `run` waits for. Afterwards, or before it has begun, nothing happens."""
+        connected = self._connection.sock
+        if connected is not None:
+            with suppress(OSError):
+                connected.shutdown(socket.SHUT_RDWR)
+
+
+def target_of(url: str) -> str:
+    """Return what a request for a URL names: the path, with what comes after a question mark."""
+    parts = urlsplit(url)
+    return f"{parts.path or '/'}{f'?{parts.query}' if parts.query else ''}"
+
+
+def _in_words(error: OSError | HTTPException) -> str:
+    if isinstance(error, OSError) and error.strerror:
+        return error.strerror
+    return str(error) or type(error).__name__
+
+
+SLACK_CHARS: Final = 40_000
+DISCORD_CHARS: Final = 2_000
+FEISHU_BYTES: Final = 18_000
+"""A request to Feishu is at most 20 KB."""
+
+CUT: Final = "… (cut; the whole message is {id})"
+
+
+def body_for(config: ChannelConfig, outgoing: Outgoing, timestamp: str) -> bytes:
+    """Return the body of the request that carries a post, as JSON."""
+    return json.dumps(_BODIES[config.style](config, outgoing, timestamp), ensure_ascii=False).encode()
+
+
+def _generic(_config: ChannelConfig, outgoing: Outgoing, _timestamp: str) -> Mapping[str, Json]:
+    post, message = outgoing
+    callback = message.callback
+    return {
+        "id": post.id,
+        "channel": post.channel,
+        "conversation": post.conversation,
+        "message": message.id,
+        "thread": message.thread,
+        "in_reply_to": message.in_reply_to,
+        "kind": str(message.kind),
+        "from": {"agent": message.sender.agent, "grade": str(message.sender.grade)},
+        "to": [address.value for address in message.to],
+        "created_at": format_instant(message.created_at),
+        "expects_reply": message.expects_reply,
+        "subject": message.subject,
+        "scope": message.scope,
+        "text": message.text,
+        "data": [part.data for part in message.parts if isinstance(part, DataPart)],
+        "files": [encode_part(part._replace(path=None)) for part in message.parts if isinstance(part, FilePart)],
+        "task": None if message.task is None else {"id": message.task.id, "state": message.task.state},
+        "callback": None if callback is None else {"channel": callback.channel, "session_id": callback.session_id},
+    }
+
+
+def _slack(_config: ChannelConfig, outgoing: Outgoing, _timestamp: str) -> Mapping[str, Json]:
+    # Three characters that Slack reads: escaped, nothing in them is a mention or a link.
+    text = _words(outgoing.message).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    return {"text": cut(text, SLACK_CHARS, outgoing.message)}
+
+
+def _discord(_config: ChannelConfig, outgoing: Outgoing, _timestamp: str) -> Mapping[str, Json]:
+    text = cut(_words(outgoing.message), DISCORD_CHARS, outgoing.message)
+    return {"content": text, "allowed_mentions": {"parse": []}}
+
+
+def _feishu(config: ChannelConfig, outgoing: Outgoing, timestamp: str) -> Mapping[str, Json]:
+    # A tag that Feishu reads as a mention, of everyone perhaps, is shown instead.
+    text = _words(outgoing.message).replace("<at", "< at")
+    content: Mapping[str, Json] = {"text": _cut_bytes(text, FEISHU_BYTES, outgoing.message)}
+    signed: Mapping[str, Json] = (
+        {"timestamp": timestamp, "sign": feishu_sign(config.secret, timestamp)} if config.secret is not None else {}
+    )
+    return {**signed, "msg_type": "text", "content": content}
+
+
+_BODIES: Final[Mapping[Style, Callable[[ChannelConfig, Outgoing, str], Mapping[str, Json]]]] = {
+    Style.GENERIC: _generic,
+    Style.SLACK: _slack,
+    Style.DISCORD: _discord,
+    Style.FEISHU: _feishu,
+}
+
+
+def feishu_sign(secret: str, timestamp: str) -> str:
+    """Return the field `sign` that a custom bot of Feishu checks: nothing is signed, with the timestamp and the secret
+    as key."""
+    return b64encode(hmac.new(f"{timestamp}\n{secret}".encode(), b"", sha256).digest()).decode()
+
+
+def _words(message: Message) -> str:
+    """Return a message as people read it: who says it, how its task fares, and all its parts."""
+    task = f" [task {message.task.state}]" if message.task is not None and message.task.state else ""
+    return f"{message.sender.agent}:{task} {body_of(message)}"
+
+
+def cut(text: str, length: int, message: Message) -> str:
+    """Return a text of at most so many characters; one that was cut says so."""
+    note = CUT.format(id=message.id)
+    return text if len(text) <= length else text[: length - len(note)] + note
+
+
+def _cut_bytes(text: str, size: int, message: Message) -> str:
+    """Return a text that takes at most so many bytes as JSON."""
+    while (over := len(json.dumps(text, ensure_ascii=False).encode()) - size) > 0:
+        # Each round takes away at least what is over at the widest, and so there are few.
+        text = cut(text, max(len(text) - max(over // 6, 1), 100), message)
+    return text
+
 
 RETRIED: Final = frozenset({408, 409, 425, 429})
 """Besides every 5xx: answers that another time may be different. 409 is what some receivers give to a post whose twin

@@ -8,8 +8,10 @@ from http import HTTPStatus
 from typing import Final, cast
 from urllib.parse import unquote
 
-from covey.core.binding import OWN, parse_conversation, parse_person
-from covey.core.channel import ChannelConfig
+from covey.core.channels.binding import OWN, parse_conversation, parse_person
+from covey.core.channels.channel import ChannelConfig
+from covey.core.channels.http import LINGER_S, NO_ROOM, TOO_SLOW, HttpAddress, HttpLimits, check_limits, json_answer
+from covey.core.channels.signature import Direction, Signed, is_same, is_signed
 from covey.core.errors import (
     CoveyError,
     IdReused,
@@ -20,12 +22,9 @@ from covey.core.errors import (
     RequestReplayed,
     Unavailable,
 )
-from covey.core.http_address import HttpAddress
-from covey.core.http_limits import LINGER_S, NO_ROOM, TOO_SLOW, HttpLimits, check_limits, json_answer
 from covey.core.ids import parse_message_id
-from covey.core.signature import Direction, Signed, is_same, is_signed
 from covey.runtime.channels.http import MAX_BODY, MAX_HEAD, Request, Unreadable, read_request
-from covey.services.channels import Said
+from covey.services.channels.channels import Said
 from covey.services.space import Services
 
 ANSWER_S: Final = 10.0

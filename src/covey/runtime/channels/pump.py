@@ -5,13 +5,13 @@ from collections.abc import Awaitable, Callable
 from typing import Final, TypeVar
 
 from covey.core.backoff import Backoff
+from covey.core.channels.post import Outgoing, Post, Posted
 from covey.core.ids import inbox_topic, parked_inbox
 from covey.core.limits import RECHECK_SECONDS
 from covey.core.names import AgentName
-from covey.core.post import Outgoing, Post, Posted
-from covey.ports.channel import Channel
+from covey.ports.channels import Channel
 from covey.runtime.retrying import retried
-from covey.services.posts import Batch
+from covey.services.channels.posts import Batch
 from covey.services.space import Services
 
 T = TypeVar("T")

@@ -4,14 +4,14 @@ import asyncio
 from collections.abc import Callable, Coroutine, Sequence
 from typing import NamedTuple, cast
 
-from covey.core.channel import ChannelConfig
+from covey.core.channels.channel import ChannelConfig
+from covey.core.channels.http import HttpAddress
 from covey.core.errors import ChannelUnknown, Invalid
-from covey.core.http_address import HttpAddress
 from covey.core.names import AgentName
-from covey.ports.channel import Channel
+from covey.ports.channels import Channel
 from covey.runtime.channels.ear import Ear
 from covey.runtime.channels.pump import Note, Pump, Tell
-from covey.services.channels import Said
+from covey.services.channels.channels import Said
 from covey.services.space import Services
 
 Carrier = Callable[[ChannelConfig], Channel]

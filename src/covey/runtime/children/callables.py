@@ -5,8 +5,8 @@ from collections.abc import Callable, Coroutine
 from typing import Any, Final, cast
 
 from covey.core.errors import CoveyError, LauncherUnavailable
-from covey.core.run import RunState
-from covey.ports.launching import Errand, Group, Product, PythonChild
+from covey.core.work.run import RunState
+from covey.ports.children import Errand, Group, Product, PythonChild
 
 GRACE_S: Final = 5.0
 """How long a callable that is cancelled has to come to its end."""

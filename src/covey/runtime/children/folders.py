@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Final
 
 from covey.core.errors import Invalid
-from covey.core.parts import FilePart
-from covey.core.run import RunId
+from covey.core.ledger.message import FilePart
 from covey.core.store_url import RUNS_FOLDER, StoreUrl
+from covey.core.work.run import RunId
 from covey.engines import home_of
 from covey.runtime.programs.folders import PRIVATE, RunFolder, safe_name, write_private
 

@@ -15,8 +15,8 @@ import logging
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Final, cast
 
-from covey.core.run import Run
-from covey.ports.plugins import Moment
+from covey.core.work.run import Run
+from covey.ports.children import Moment
 from covey.threads import in_a_thread
 
 GROUP: Final = "covey.plugins"

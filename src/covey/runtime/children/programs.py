@@ -1,18 +1,72 @@
 """The launcher `command`: any program, from the command on its agent's card."""
 
 import os
-from collections.abc import AsyncIterator, Mapping
+import re
+from collections.abc import AsyncIterator, Mapping, Sequence
+from datetime import timedelta
 from pathlib import Path
 from typing import Final
 
-from covey.core.run import Run
-from covey.ports.launcher import Launcher, Line, Program, Running
-from covey.ports.launching import Errand, Product
-from covey.runtime.children.command import filled, takes_prompt
+from covey.core.errors import Invalid
+from covey.core.work.run import Run, RunState
+from covey.ports.children import Errand, Product
+from covey.ports.launcher import Ended, Ending, Launcher, Line, Program, Running
 from covey.runtime.children.folders import RunFolders, mark, program_folder
-from covey.runtime.children.products import product_of
+from covey.runtime.programs.command import LONGEST_WORD
 from covey.runtime.programs.folders import RunFolder, write_private
-from covey.services.attachments import Attachments
+from covey.runtime.programs.outcomes import outcome_of
+from covey.runtime.programs.printed import read_printed
+from covey.runtime.tasks.results import Failure, Result
+from covey.services.mail.attachments import Attachments
+
+PLACEHOLDERS: Final = ("prompt", "task", "folder", "label", "agent", "run")
+_PLACEHOLDER: Final = re.compile(r"\{(" + "|".join(PLACEHOLDERS) + r")\}")
+
+
+def takes_prompt(words: Sequence[str]) -> bool:
+    """Tell whether a command gets what it is told as an argument; otherwise it can be read on stdin."""
+    return any("{prompt}" in word or "{task}" in word for word in words)
+
+
+def filled(words: Sequence[str], values: Mapping[str, str]) -> tuple[str, ...]:
+    """Return the words with their values: each is one argument, whatever is in it."""
+    if _PLACEHOLDER.search(words[0]):
+        raise Invalid("command", words[0], "the program itself can't come from the task")
+    found = tuple(_PLACEHOLDER.sub(lambda match: values[match[1]], word) for word in words)
+    if max(len(os.fsencode(word)) for word in found) > LONGEST_WORD:
+        rule = f"an argument has at most {LONGEST_WORD:,} bytes; a command without {{prompt}} and {{task}} reads stdin"
+        raise Invalid("prompt", f"{len(values['prompt']):,} characters", rule)
+    return found
+
+
+_STATES: Final = {
+    Ending.TIMED_OUT: RunState.TIMED_OUT,
+    Ending.STOPPED: RunState.STOPPED,
+    Ending.ABANDONED: RunState.STOPPED,
+    Ending.LOST: RunState.LOST,
+}
+
+
+async def product_of(
+    name: str, ended: Ended, folder: RunFolder, attachments: Attachments, limit: float | None
+) -> Product:
+    """Return what a program made, as far as it came. The rules are those of `covey work`."""
+    seconds = None if limit is None else timedelta(seconds=limit)
+    outcome = await outcome_of(name, ended, folder, attachments, seconds)
+    if isinstance(outcome, Result):
+        return Product(RunState.COMPLETED, outcome.text, outcome.data, outcome.files)
+    state = _STATES.get(ended.ending, RunState.FAILED)
+    reason = ended.why or outcome.reason if state is RunState.STOPPED else outcome.reason
+    return Product(state, _text(ended, outcome), outcome.data, outcome.files, reason)
+
+
+def _text(ended: Ended, failure: Failure) -> str:
+    """Return all that a parent should know. What was broken off may have printed a good part of its result."""
+    printed = read_printed(ended.stdout) if ended.ending is not Ending.EXITED else None
+    if printed is None or not printed.text:
+        return failure.text or failure.reason
+    return f"{failure.reason.partition(': ')[0]}.\n\nWhat it printed until then:\n{printed.text}"
+
 
 OURS: Final = frozenset({"COVEY_TOKEN", "COVEY_TASK", "COVEY_ATTEMPT", "COVEY_LABEL", "COVEY_PARENT"})
 """What is about the parent, and not for the child."""

@@ -8,11 +8,11 @@ from typing import Any, ParamSpec
 
 from covey.composition import launcher
 from covey.core.errors import LauncherUnavailable
-from covey.core.run import Run, RunId
 from covey.core.store_url import StoreUrl
+from covey.core.work.run import Run, RunId
 from covey.engines import engine_of
+from covey.ports.children import Child, Errand
 from covey.ports.launcher import Launcher
-from covey.ports.launching import Child, Errand
 from covey.runtime.children import callables
 from covey.runtime.children.callables import start_callable, start_in
 from covey.runtime.children.folders import RunFolders, harmless_names

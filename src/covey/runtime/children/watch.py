@@ -7,12 +7,11 @@ from contextlib import suppress
 from typing import Any, Final, Protocol, TypeVar
 
 from covey.core.errors import CoveyError, Rejected
-from covey.core.message import Message
-from covey.core.run import RunMode, RunState
-from covey.ports.launching import Errand, Launching, Product
-from covey.ports.plugins import Moment
+from covey.core.ledger.message import Message
+from covey.core.work.run import RunMode, RunState
+from covey.ports.children import Errand, Launching, Moment, Product
 from covey.runtime.retrying import retried
-from covey.services.supervision import Supervision, Wanted
+from covey.services.children.supervision import Supervision, Wanted
 
 MOST_SAID: Final = 200
 """How many messages of its conversation a child is told again."""

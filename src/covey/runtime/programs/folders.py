@@ -18,7 +18,7 @@ from typing import Final, NamedTuple
 from covey.core.errors import Invalid, NotFound
 from covey.core.ids import parse_message_id
 from covey.runtime.tasks.held import HeldTask
-from covey.services.tasks import Tasks
+from covey.services.tasks.tasks import Tasks
 
 PRIVATE: Final = 0o700
 LONGEST_NAME: Final = 120

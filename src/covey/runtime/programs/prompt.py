@@ -5,9 +5,8 @@ import shlex
 from collections.abc import Sequence
 from pathlib import Path
 
-from covey.core.parts import DataPart
-from covey.core.render_escape import one_line
-from covey.core.render_frame import enclosed
+from covey.core.ledger.message import DataPart
+from covey.core.text.escape import enclosed, one_line
 from covey.core.times import format_instant
 from covey.runtime.tasks.held import HeldTask
 

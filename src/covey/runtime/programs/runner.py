@@ -19,7 +19,7 @@ from covey.runtime.programs.progress import report
 from covey.runtime.programs.prompt import prompt_for
 from covey.runtime.tasks.held import HeldTask
 from covey.runtime.tasks.results import Failure, Result, parts_of
-from covey.services.attachments import Attachments
+from covey.services.mail.attachments import Attachments
 
 STARTS: Final = 5
 """How often a program is tried to be started while the system has no room for it."""

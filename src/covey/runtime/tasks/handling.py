@@ -8,13 +8,13 @@ from typing import Final
 from covey.core.errors import CoveyError, IllegalMove, Rejected, TaskTaken
 from covey.core.identity import THE_SPACE, Identity
 from covey.core.ids import message_topic, session_inbox
-from covey.core.message import Kind
-from covey.core.task import Task, TaskState
+from covey.core.ledger.message import Kind
+from covey.core.work.task import Task, TaskState
 from covey.runtime.retrying import retried
 from covey.runtime.tasks.events import Moment, Tell, WorkerEvent, trouble
 from covey.runtime.tasks.held import HeldTask
 from covey.runtime.tasks.results import Answer, Failure, failure_of, hand_in, outcome_of
-from covey.services.looking import InboxFilter
+from covey.services.mail.looking import InboxFilter
 from covey.services.space import Services
 
 WATCH_AFTER_S: Final = 0.1

@@ -4,12 +4,11 @@ from collections.abc import Sequence
 
 from covey.core.identity import Identity
 from covey.core.ids import MessageId
-from covey.core.message import Message
+from covey.core.ledger.message import FilePart, Message, Part
 from covey.core.names import AgentName
-from covey.core.parts import FilePart, Part
-from covey.core.task import Task, TaskState
+from covey.core.work.task import Task, TaskState
 from covey.services.space import Services
-from covey.services.tasks import TaskView
+from covey.services.tasks.tasks import TaskView
 
 
 class HeldTask:

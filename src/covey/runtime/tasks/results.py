@@ -8,7 +8,7 @@ from covey.core.checks import files as check_files
 from covey.core.checks import text as check_text
 from covey.core.errors import CoveyError, Invalid
 from covey.core.json import Json
-from covey.core.parts import DataPart, FilePart, Part, TextPart
+from covey.core.ledger.message import DataPart, FilePart, Part, TextPart
 from covey.core.plain import plain
 from covey.runtime.tasks.held import HeldTask
 

@@ -9,9 +9,9 @@ from covey.core.identity import Identity
 from covey.core.limits import TASK_ATTEMPTS
 from covey.finishing import Finisher
 from covey.runtime.tasks.held import HeldTask
-from covey.services.duties import Judge
 from covey.services.space import Services
-from covey.services.tasks import TaskView
+from covey.services.tasks.duties import Judge
+from covey.services.tasks.tasks import TaskView
 
 
 class Taking:

@@ -14,9 +14,9 @@ from covey.runtime.tasks.handling import WAIT_S, Handler, Handling
 from covey.runtime.tasks.held import HeldTask
 from covey.runtime.tasks.results import failure_of
 from covey.runtime.tasks.taking import Taking
-from covey.services.duties import Judge
 from covey.services.space import Services
-from covey.services.tasks import TaskView
+from covey.services.tasks.duties import Judge
+from covey.services.tasks.tasks import TaskView
 
 DRAIN_S: Final = 600.0
 

@@ -15,7 +15,7 @@ from covey.core.names import AgentName, parse_agent_name
 from covey.core.store_url import StoreUrl
 from covey.engines import connect_inline, engine_of, is_there, locate
 from covey.services.space import Services
-from covey.surfaces.cli.output import Output
+from covey.surfaces.cli.terminal.output import Output
 
 T = TypeVar("T")
 
@@ -64,7 +64,7 @@ class Call:
 
     @late
     def _progress(self):
-        from covey.surfaces.cli.progress import Progress  # here because it seldom takes long
+        from covey.surfaces.cli.terminal.progress import Progress  # here because it seldom takes long
 
         return Progress(self.output, "")
 

@@ -4,12 +4,12 @@ from argparse import ArgumentParser
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from covey.core.approval import Decision
 from covey.core.identity import Identity
-from covey.core.message import Kind, Message
+from covey.core.ledger.message import Kind, Message
+from covey.core.work.approval import Decision
 from covey.surfaces.cli.call import Call
 from covey.surfaces.cli.exits import DONE
-from covey.surfaces.cli.references import HELP, message_of
+from covey.surfaces.cli.options.references import HELP, message_of
 
 Decider = Callable[[Call, Message, Identity, Decision], int]
 
@@ -40,7 +40,7 @@ def _on_approval(call: Call, message: Message, actor: Identity, decision: Decisi
 
 
 def _on_task(call: Call, message: Message, actor: Identity, decision: Decision) -> int:
-    from covey.surfaces.cli.tasks.deciding import decide_task
+    from covey.surfaces.cli.tasks.moving import decide_task
 
     return decide_task(call, message.id, actor, decision)
 

@@ -4,10 +4,10 @@ from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime
 from typing import Final
 
-from covey.core.event import Event
 from covey.core.ids import JOURNAL_TOPIC
-from covey.ports.journal import EventFilter
-from covey.services.history import History
+from covey.core.ledger.event import Event
+from covey.ports.ledger import EventFilter
+from covey.services.care.history import History
 from covey.services.space import Services
 from covey.surfaces.cli.live import check_reader
 

@@ -19,7 +19,7 @@ def known_children(call: Call) -> Sequence[tuple[str, str]]:
     """Return what the children that run are called, by label or the beginning of their run's id, and what they do."""
     if not is_there(call.url):
         return ()
-    from covey.ports.runs import RunFilter
+    from covey.ports.work import RunFilter
     from covey.surfaces.cli.sessions.naming import short
 
     views = call.run(call.services.runs.find(RunFilter(has_ended=False), _MANY))

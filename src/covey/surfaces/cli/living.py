@@ -1,18 +1,52 @@
 """A living page on a terminal: drawn when something changes, every second for its clocks, and until a key ends it."""
 
 import asyncio
+import os
 import signal
-from collections.abc import Awaitable, Callable, Sequence
+import sys
+import termios
+import tty
+from collections.abc import Awaitable, Callable, Generator, Sequence
+from contextlib import contextmanager
 from typing import Final
 
-from covey.core.event import Event
-from covey.ports.journal import EventFilter
+from covey.core.ledger.event import Event
+from covey.ports.ledger import EventFilter
 from covey.services.space import Services
-from covey.surfaces.cli.canvas import Canvas
 from covey.surfaces.cli.follow import follow
-from covey.surfaces.cli.keys import keys
-from covey.surfaces.cli.output import Output
-from covey.surfaces.cli.ticking import ticking
+from covey.surfaces.cli.terminal.canvas import Canvas
+from covey.surfaces.cli.terminal.output import Output
+from covey.surfaces.cli.terminal.ticking import ticking
+
+
+@contextmanager
+def keys(key: str, pressed: Callable[[], None]) -> Generator[None]:
+    """Call `pressed` once, when that key is pressed while the block runs. Keys are not shown meanwhile; Ctrl-C
+    interrupts as ever. Where stdin is no terminal there are none."""
+    if sys.stdin is None or not sys.stdin.isatty():
+        yield
+        return
+    descriptor = sys.stdin.fileno()
+    before = termios.tcgetattr(descriptor)
+    loop = asyncio.get_running_loop()
+
+    def read() -> None:
+        try:
+            content = os.read(descriptor, 1024)
+        except OSError:
+            content = b""
+        if not content or key.encode() in content.lower():  # nothing: the terminal is gone
+            loop.remove_reader(descriptor)
+            pressed()
+
+    tty.setcbreak(descriptor)
+    loop.add_reader(descriptor, read)
+    try:
+        yield
+    finally:
+        loop.remove_reader(descriptor)
+        termios.tcsetattr(descriptor, termios.TCSADRAIN, before)
+
 
 CALM_SECONDS: Final = 0.1
 """How long it waits after it has looked: what happens meanwhile is shown at once."""

@@ -3,16 +3,17 @@
 import os
 import sys
 from argparse import SUPPRESS, ArgumentParser, Namespace, RawDescriptionHelpFormatter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from importlib import import_module
 from typing import NoReturn, Protocol, cast
 
 from covey.core.errors import CoveyError, Invalid, SpaceMissing
+from covey.core.text.wording import closest
 from covey.engines import engine_of, is_fallback, is_there
 from covey.surfaces.cli.call import Call
 from covey.surfaces.cli.catalogue import VERBS, Use
 from covey.surfaces.cli.exits import DONE, INTERRUPTED, exit_code
-from covey.surfaces.cli.output import Output, columns
+from covey.surfaces.cli.terminal.output import Output, columns
 
 WIDEST = 100
 """Help is not spread wider, however wide the terminal is."""
@@ -33,7 +34,7 @@ class Help(RawDescriptionHelpFormatter):
         super().__init__(prog, width=min(columns(), WIDEST) - 2)
 
     def _fill_text(self, text: str, width: int, indent: str) -> str:
-        from covey.surfaces.cli.letters import reflowed
+        from covey.surfaces.cli.terminal.letters import reflowed
 
         return reflowed(text, width)
 
@@ -42,7 +43,6 @@ class Parser(ArgumentParser):
     """Raises instead of exiting, so that usage errors come out like all others."""
 
     def error(self, message: str) -> NoReturn:
-        from covey.surfaces.cli.usage import Usage, with_closest
 
         raise Usage(with_closest(message, self._option_string_actions), self.prog)
 
@@ -150,7 +150,7 @@ def _verb(words: list[str]) -> str | None:
 def _known(verb: str) -> str:
     if verb in VERBS:
         return verb
-    from covey.core.similar import closest
+    from covey.core.text.wording import closest
 
     near = closest(verb, VERBS)
     raise Invalid("verb", verb, f"did you mean {' or '.join(near)}?" if near else "`covey --help` lists the verbs")
@@ -188,3 +188,20 @@ def parser_of(verb: str) -> ArgumentParser:
     common.add_argument("--json", action="store_true", help="write JSON for programs")
     common.add_argument("--version", action="store_true", help=SUPPRESS)
     return parser
+
+
+class Usage(Invalid):
+    code = "usage"
+
+    def __init__(self, problem: str, prog: str) -> None:
+        CoveyError.__init__(self, f"{problem}; see `{prog} --help`", command=prog, problem=problem)
+        self.what = prog
+        self.rule = problem
+
+
+def with_closest(problem: str, options: Iterable[str]) -> str:
+    """Return what a parser complains about; an option that it does not know with those that are close to it."""
+    _, _, unknown = problem.partition("unrecognized arguments: ")
+    option = unknown.split(" ")[0].partition("=")[0]
+    near = closest(option, options) if option.startswith("--") else ()
+    return f"{problem} (did you mean {' or '.join(near)}?)" if near else problem

@@ -1,7 +1,7 @@
 """The overview: what `covey` and `covey --help` say. It teaches the first steps and lists the verbs."""
 
 from covey.surfaces.cli.catalogue import GROUPS, VERBS
-from covey.surfaces.cli.letters import reflowed
+from covey.surfaces.cli.terminal.letters import reflowed
 from covey.surfaces.cli.topics import TOPICS
 
 WIDTH = 78

@@ -21,7 +21,7 @@ from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from covey.core.http_limits import LINGER_S, NO_ROOM, TOKEN_BUSY, TOO_MANY_SESSIONS, TOO_SLOW, HttpLimits, Refusal
+from covey.core.channels.http import LINGER_S, NO_ROOM, TOKEN_BUSY, TOO_MANY_SESSIONS, TOO_SLOW, HttpLimits, Refusal
 
 _UNANSWERED: Final = (h11.IDLE, h11.SEND_RESPONSE)
 _INCOMPLETE: Final = (h11.IDLE, h11.SEND_BODY)

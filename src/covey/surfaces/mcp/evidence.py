@@ -9,9 +9,9 @@ import logging
 from typing import Final, NamedTuple
 
 from covey.core.errors import CoveyError, Unavailable
-from covey.core.evidence import EvidenceGrade
 from covey.core.identity import Identity
 from covey.core.ids import OfferId
+from covey.core.ledger.evidence import EvidenceGrade
 from covey.services.space import Services
 
 PAUSE_S: Final = 1.0

@@ -19,15 +19,12 @@ from starlette.middleware import Middleware
 from starlette.middleware.authentication import AuthenticationMiddleware
 from starlette.routing import Route
 
+from covey.core.channels.http import LOOPBACK, HttpAddress, HttpLimits
+from covey.core.directory.token import hash_secret, token_id
 from covey.core.errors import IdentityRefused, Unavailable
-from covey.core.http_address import LOOPBACK, HttpAddress
-from covey.core.http_limits import HttpLimits
-from covey.core.secret import hash_secret
-from covey.core.token import token_id
 from covey.services.space import Services
 from covey.surfaces.mcp.bounds import Sessions, Shares, bounded
-from covey.surfaces.mcp.context import Running
-from covey.surfaces.mcp.seats import HTTP_LEASE
+from covey.surfaces.mcp.seats import HTTP_LEASE, Running
 
 PATH: Final = "/mcp"
 

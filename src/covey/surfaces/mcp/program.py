@@ -11,19 +11,18 @@ from threading import current_thread, main_thread
 
 import anyio
 
+from covey.core.channels.http import HttpAddress, HttpLimits
 from covey.core.errors import IdentityRefused, SessionEnded
-from covey.core.http_address import HttpAddress
-from covey.core.http_limits import HttpLimits
 from covey.core.identity import Identity
 from covey.core.ids import parse_session_id
 from covey.core.names import AgentName
-from covey.core.render_hidden import unbroken, visible
 from covey.core.store_url import StoreUrl
+from covey.core.text.hidden import unbroken, visible
 from covey.engines import connect
 from covey.finishing import Finisher
-from covey.ports.launching import Launching
-from covey.services.clients import Seated
-from covey.services.directory import JoinRequest
+from covey.ports.children import Launching
+from covey.services.directory.clients import Seated
+from covey.services.directory.directory import JoinRequest
 from covey.services.space import Services
 from covey.surfaces.mcp.seat import Seat
 from covey.surfaces.mcp.seats import OneSeat, TokenSeats

@@ -5,20 +5,20 @@ from typing import Final
 
 import mcp_types as types
 
-from covey.core.attention import LeftOut, Pending, Rank
-from covey.core.attention_fit import fit_letters
+from covey.core.attention.pending import LeftOut, Pending, Rank
 from covey.core.errors import Invalid, NotFound, Rejected
 from covey.core.ids import session_inbox
-from covey.core.message import asks_something
-from covey.core.render_compact import compact_text
-from covey.services.attention import letter_of
-from covey.services.looking import Item
+from covey.core.ledger.message import asks_something
+from covey.core.rendering.budget import fit_letters
+from covey.core.rendering.compact import compact_text
+from covey.services.attention.attention import letter_of
+from covey.services.mail.looking import Item
 from covey.toolkits.answers import rendered
-from covey.toolkits.call import call
 from covey.toolkits.native.conversation import LONGEST, conversation
 from covey.toolkits.native.list_agents import LIST_AGENTS
 from covey.toolkits.references import message_of
 from covey.toolkits.tool import Caller, Toolkit
+from covey.toolkits.toolbox import call
 
 INBOX: Final = "covey://inbox"
 AGENTS: Final = "covey://agents"

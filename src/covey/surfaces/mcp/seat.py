@@ -7,7 +7,7 @@ import anyio
 
 from covey.core.errors import SessionEnded, SessionUnknown
 from covey.core.identity import Identity
-from covey.services.clients import Seated
+from covey.services.directory.clients import Seated
 from covey.services.space import Services
 from covey.surfaces.mcp.evidence import Evidence
 from covey.toolkits.tool import Caller

@@ -1,18 +1,44 @@
 """Seats: the place that a request belongs to. On stdio there is one; over HTTP each client has its own."""
 
 from datetime import timedelta
-from typing import Final, Protocol
+from typing import Any, Final, NamedTuple, Protocol
 
+from anyio.abc import TaskGroup
 from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
 from mcp.server.auth.provider import AccessToken
+from mcp.server.connection import Connection
+from mcp.server.context import ServerRequestContext
+from mcp.server.subscriptions import ListenHandler
 
 from covey.core.identity import Grade, Identity
 from covey.core.names import AgentName, Label
-from covey.services.clients import Seated
-from covey.services.directory import JoinRequest
+from covey.services.directory.clients import Seated
+from covey.services.directory.directory import JoinRequest
 from covey.services.space import Services
-from covey.surfaces.mcp.context import Context, connection_of
 from covey.surfaces.mcp.seat import Place, Seat, Standing
+
+
+class Running(NamedTuple):
+    """What lasts as long as the server does: its tasks, and the streams of events that clients have open."""
+
+    tasks: TaskGroup
+    streams: set[ListenHandler]
+
+
+Context = ServerRequestContext[Running, Any]
+
+
+def connection_of(context: Context) -> Connection:
+    """Return the connection of a request. In the protocol of 2025 it lasts as long as the client, and is told when it
+    ends; since 2026 each request has one of its own, but for stdio."""
+    return context.session._connection  # pyright: ignore[reportPrivateUsage]  # the SDK has no public way to it yet
+
+
+def client_name(context: Context) -> str | None:
+    """Return what the client calls itself."""
+    params = context.session.client_params
+    return None if params is None else params.client_info.name
+
 
 HTTP_LEASE: Final = timedelta(minutes=30)
 """How long a session that comes over HTTP lasts without a request. Models think for minutes between two."""

@@ -1,5 +1,6 @@
 """The server: requests of MCP, answered from a toolkit, the mail and the resources of a space."""
 
+import logging
 from collections.abc import AsyncGenerator, Generator
 from contextlib import asynccontextmanager, contextmanager
 from typing import Any, Final
@@ -11,20 +12,65 @@ from mcp.server.lowlevel.server import Server
 from mcp.shared.exceptions import MCPError
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
+from covey.core.attention.pending import Terms
 from covey.core.errors import CoveyError, Unavailable
-from covey.core.render_escape import one_line
-from covey.surfaces.mcp.context import Context, Running, client_name
-from covey.surfaces.mcp.mail import mail_line
+from covey.core.ids import OfferId
+from covey.core.rendering.styles import Style, framed
+from covey.core.text.escape import one_line
 from covey.surfaces.mcp.resources import PLAIN, RESOURCES, TEMPLATES, read_resource
-from covey.surfaces.mcp.results import result_of
 from covey.surfaces.mcp.seat import Place
-from covey.surfaces.mcp.seats import Seats
+from covey.surfaces.mcp.seats import Context, Running, Seats, client_name
 from covey.surfaces.mcp.subscriptions import listen, subscribe, unsubscribe
 from covey.toolkits.answers import refused
 from covey.toolkits.schemas import schemas
-from covey.toolkits.tool import Answer, Toolkit
+from covey.toolkits.tool import Answer, Caller, Toolkit
 from covey.toolkits.toolbox import Toolbox
 from covey.version import __version__
+
+TEXT_ONLY: Final = frozenset({"claude-code", "codex-mcp-client"})
+"""Clients that show their model the data instead of the text where there are both. They get the text."""
+
+
+def result_of(answer: Answer, mail: str, client: str | None) -> types.CallToolResult:
+    """Return what a client gets. The data holds the text too, for clients unknown here that show only the data."""
+    texts = [text for text in (answer.text, mail) if text]
+    data: dict[str, Any] = {"text": "\n\n".join(texts), **answer.data}
+    return types.CallToolResult(
+        content=[types.TextContent(text=text) for text in texts],
+        structured_content=None if client in TEXT_ONLY else data,
+        is_error=answer.is_error,
+    )
+
+
+BUDGET: Final = 4_000
+"""Characters, the frame included: some 1,000 tokens of a result that was asked for something else."""
+
+LIMIT: Final = 8
+"""Messages."""
+
+TURN: Final = "the result of a tool"
+
+_log = logging.getLogger(__name__)
+
+
+async def mail_line(caller: Caller, toolkit: Toolkit) -> tuple[str, OfferId | None]:
+    """Return what waits, framed, with the offer that it is; nothing where nothing waits, or where hooks show it."""
+    if caller.identity.session is None:
+        return "", None
+    try:
+        if not await caller.services.clients.lacks_mail(
+            caller.identity, toolkit.presentation, takes_tasks=bool(toolkit.ways.task)
+        ):
+            return "", None
+        terms = Terms(budget=BUDGET, limit=LIMIT, presentation=toolkit.presentation, ways=toolkit.ways)
+        pending = await caller.services.attention.take(caller.identity, TURN, terms)
+    except CoveyError as error:
+        # What the tool did is done, and its answer must not be lost for this. The mail waits.
+        _log.warning("mail was not shown: %s", error.message)
+        return "", None
+    alone = pending._replace(others=(), more_others=0)
+    return (framed(alone, Style.COMPACT), pending.offer) if pending.letters else ("", None)
+
 
 LONG: Final = CacheHint(ttl_ms=3_600_000, scope="private")
 """What a server offers stays the same while it runs."""

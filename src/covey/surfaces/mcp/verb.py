@@ -6,9 +6,8 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
 from typing import Protocol, cast
 
+from covey.core.channels.http import HttpAddress, HttpLimits, check_limits, parse_http_address
 from covey.core.errors import ExtraMissing, Invalid
-from covey.core.http_address import HttpAddress, parse_http_address
-from covey.core.http_limits import HttpLimits, check_limits
 from covey.core.json import Json
 from covey.core.names import parse_agent_name
 from covey.core.store_url import StoreUrl

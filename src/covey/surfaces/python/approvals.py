@@ -1,11 +1,10 @@
 """Approvals, as a Python program asks for them and decides on them."""
 
-from covey.core.approval import Decision, parse_approval_name
-from covey.core.approval_outcome import Approval
 from covey.core.checks import note, seconds
 from covey.core.identity import Identity
 from covey.core.ids import parse_message_id
-from covey.core.message import Kind
+from covey.core.ledger.message import Kind
+from covey.core.work.approval import Approval, Decision, parse_approval_name
 from covey.services.space import Services
 from covey.surfaces.python.options import MessageOptions, draft_from, policy_from
 from covey.surfaces.python.receipt import Receipt

@@ -11,15 +11,14 @@ from covey.core.errors import Invalid
 from covey.core.identity import Identity
 from covey.core.ids import MessageId
 from covey.core.json import Json
-from covey.core.message import Kind, Message
+from covey.core.ledger.message import DataPart, FilePart, Kind, Message, Part, TextPart
 from covey.core.names import AgentName
-from covey.core.parts import DataPart, FilePart, Part, TextPart
 from covey.core.plain import plain
-from covey.core.task import Task, TaskState
+from covey.core.work.task import Task, TaskState
 from covey.runtime.tasks.held import HeldTask
-from covey.services.duties import Judge
 from covey.services.space import Services
-from covey.services.tasks import TaskView
+from covey.services.tasks.duties import Judge
+from covey.services.tasks.tasks import TaskView
 from covey.surfaces.python.delegated import Delegated
 from covey.surfaces.python.options import MessageOptions, draft_from, policy_from
 

@@ -5,9 +5,9 @@ import sys
 from collections.abc import Callable
 
 from covey.composition import carriers
+from covey.core.channels.post import Outgoing, Post, PostState
 from covey.core.checks import flag, function, items
 from covey.core.names import parse_agent_name
-from covey.core.post import Outgoing, Post, PostState
 from covey.runtime.channels.running import Listeners, run_channels
 from covey.services.space import Services
 

@@ -4,14 +4,13 @@ from collections.abc import AsyncIterator, Sequence
 
 from covey.core.checks import file as parse_file
 from covey.core.checks import note, seconds
-from covey.core.event import Action, Event
 from covey.core.identity import Identity
 from covey.core.ids import MessageId
-from covey.core.message import Message
-from covey.core.parts import FilePart
-from covey.core.task import Task, TaskState
+from covey.core.ledger.event import Action, Event
+from covey.core.ledger.message import FilePart, Message
+from covey.core.work.task import Task, TaskState
 from covey.services.space import Services
-from covey.services.tasks import TaskView
+from covey.services.tasks.tasks import TaskView
 
 WAIT_SECONDS = 3600.0
 """How long `watch` waits at a time; it then waits again."""

@@ -3,16 +3,15 @@
 from collections.abc import AsyncIterator, Sequence
 from typing import Unpack
 
-from covey.core.approval import ApprovalRequest, requested
 from covey.core.checks import file as parse_file
 from covey.core.checks import instance, seconds
-from covey.core.delivery import Delivery as Record
-from covey.core.delivery import DeliveryState
 from covey.core.identity import Identity
 from covey.core.ids import InboxId, MessageId, inbox_topic
-from covey.core.message import Message
-from covey.core.parts import FilePart
-from covey.services.looking import InboxFilter, Item, Next
+from covey.core.ledger.delivery import Delivery as Record
+from covey.core.ledger.delivery import DeliveryState
+from covey.core.ledger.message import FilePart, Message
+from covey.core.work.approval import ApprovalRequest, requested
+from covey.services.mail.looking import InboxFilter, Item, Next
 from covey.services.space import Services
 from covey.surfaces.python.approvals import decide
 from covey.surfaces.python.options import MessageOptions

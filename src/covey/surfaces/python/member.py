@@ -8,36 +8,35 @@ from collections.abc import Awaitable, Callable, Collection, Sequence
 from datetime import timedelta
 from typing import Literal, TypedDict, Unpack
 
-from covey.core.approval_outcome import Approval
-from covey.core.attention import Pending
+from covey.core.attention.pending import Pending
 from covey.core.checks import check_known, choice, flag, function, items, note, place, seconds, text, whole
 from covey.core.checks import file as parse_file
 from covey.core.checks import lease as parse_lease
-from covey.core.delivery import Delivery as Record
+from covey.core.directory.session import Activity, Session
 from covey.core.errors import Invalid
-from covey.core.evidence import EvidenceGrade
-from covey.core.gate import Verdict
 from covey.core.identity import Identity
 from covey.core.ids import DeliveryId, parse_message_id, parse_offer_id, parse_ticket_id
+from covey.core.ledger.delivery import Delivery as Record
+from covey.core.ledger.evidence import EvidenceGrade
+from covey.core.ledger.gate import Verdict
+from covey.core.ledger.message import FilePart, Kind, Message
+from covey.core.ledger.offer import Presentation
+from covey.core.ledger.outcome import Outcome
+from covey.core.ledger.ticket import Ticket
 from covey.core.limits import OFFER_LEASE
-from covey.core.message import Kind, Message
 from covey.core.names import AgentName, known_scope
-from covey.core.offer import Presentation
-from covey.core.outcome import Outcome
-from covey.core.parts import FilePart
-from covey.core.run import Run, RunState
-from covey.core.session import Activity, Session
-from covey.core.ticket import Ticket
+from covey.core.work.approval import Approval
+from covey.core.work.run import Run, RunState
 from covey.finishing import Finisher
-from covey.ports.launching import Errand as Given
-from covey.ports.launching import Group, Product, PythonChild
+from covey.ports.children import Errand as Given
+from covey.ports.children import Group, Product, PythonChild
 from covey.runtime.tasks.results import Answer, Failure, outcome_of
 from covey.runtime.tasks.taking import Taking
 from covey.runtime.tasks.worker import Worker
-from covey.services.dialogue import Swept
-from covey.services.directory import Joined
-from covey.services.exchange import Exchange
-from covey.services.offers import Showing
+from covey.services.attention.offers import Showing
+from covey.services.dialogue.dialogue import Swept
+from covey.services.dialogue.exchange import Exchange
+from covey.services.directory.directory import Joined
 from covey.services.space import Services
 from covey.surfaces.python.approvals import decide, request_approval
 from covey.surfaces.python.assignment import Assignment, Judgement, delegate, judge_by

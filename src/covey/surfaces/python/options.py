@@ -6,18 +6,17 @@ from typing import Final, Literal, TypedDict
 
 from covey.core.address import parse_address
 from covey.core.checks import addresses, callback, check_known, choice, duration, files, flag, whole
-from covey.core.draft import Draft
+from covey.core.directory.routing import WhenOffline
 from covey.core.errors import Invalid
 from covey.core.ids import parse_correlation_id, parse_message_id, parse_new_message_id, parse_traceparent
 from covey.core.json import Json
-from covey.core.message import Kind
+from covey.core.ledger.draft import Draft
+from covey.core.ledger.message import DataPart, FilePart, Kind, Part, TextPart
 from covey.core.names import parse_scope, parse_subject
-from covey.core.parts import DataPart, FilePart, Part, TextPart
 from covey.core.plain import plain, plain_object
-from covey.core.routing import WhenOffline
 from covey.core.times import aware
 from covey.ports.clock import Clock
-from covey.services.recipients import SendPolicy, WhenUnknown
+from covey.services.mail.recipients import SendPolicy, WhenUnknown
 
 
 class MessageOptions(TypedDict, total=False):

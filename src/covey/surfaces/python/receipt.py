@@ -3,11 +3,11 @@
 from typing import Literal
 
 from covey.core.checks import choice, seconds
-from covey.core.delivery import Delivery, DeliveryState
-from covey.core.evidence import EvidenceGrade
 from covey.core.ids import MessageId
-from covey.core.receipt import Receipt as Record
-from covey.services.mail import Mail
+from covey.core.ledger.delivery import Delivery, DeliveryState
+from covey.core.ledger.evidence import EvidenceGrade
+from covey.core.ledger.receipt import Receipt as Record
+from covey.services.mail.mail import Mail
 
 StateName = Literal["queued", "offered", "in_context", "handled"]
 GradeName = Literal["witnessed", "named", "inferred"]

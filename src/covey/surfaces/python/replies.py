@@ -3,7 +3,7 @@
 from covey.core.checks import flag
 from covey.core.identity import Identity
 from covey.core.ids import parse_message_id
-from covey.core.message import Kind
+from covey.core.ledger.message import Kind
 from covey.services.space import Services
 from covey.surfaces.python.options import MessageOptions, draft_from, policy_from
 from covey.surfaces.python.receipt import Receipt

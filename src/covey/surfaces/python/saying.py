@@ -1,19 +1,18 @@
 """Saying something to a session, as a Python program does: by its key, its label, or its id."""
 
+from covey.core.address import parse_session_key
 from covey.core.checks import callback as parse_callback
 from covey.core.checks import is_unicode, seconds
 from covey.core.checks import text as parse_text
+from covey.core.directory.session import Session
 from covey.core.errors import Invalid
 from covey.core.identity import Identity
 from covey.core.ids import parse_session_id
-from covey.core.message import Callback
+from covey.core.ledger.message import Callback, TextPart
 from covey.core.names import is_uuid_like, parse_label
-from covey.core.parts import TextPart
-from covey.core.session import Session
-from covey.core.session_key import parse_session_key
 from covey.ports.store import Operation
-from covey.services.exchange import Exchange
-from covey.services.session_lookup import SessionLookup
+from covey.services.dialogue.exchange import Exchange
+from covey.services.directory.session_lookup import SessionLookup
 from covey.services.space import Services
 
 

@@ -5,24 +5,24 @@ from datetime import timedelta
 from types import TracebackType
 from typing import Literal, Self
 
-from covey.core.capacity import DEFAULT_CAPACITY, PEERS_CAPACITY, Capacity, Overflow, parse_capacity
-from covey.core.card import Card, check_card, parse_card
 from covey.core.checks import choice, count, flag, instance, items, note, pid, place, text
 from covey.core.checks import lease as parse_lease
-from covey.core.event import Event
-from covey.core.gate import Verdict
+from covey.core.directory.capacity import DEFAULT_CAPACITY, PEERS_CAPACITY, Capacity, Overflow, parse_capacity
+from covey.core.directory.card import Card, check_card, parse_card
+from covey.core.directory.session import SessionKind
 from covey.core.ids import JOURNAL_TOPIC, parse_message_id, parse_session_id
 from covey.core.json import Json
+from covey.core.ledger.event import Event
+from covey.core.ledger.gate import Verdict
+from covey.core.ledger.message import Message
 from covey.core.limits import PRESENCE_LEASE
-from covey.core.message import Message
 from covey.core.names import known_scope, parse_agent_name, parse_label
-from covey.core.session import SessionKind
 from covey.core.store_url import StoreUrl
 from covey.engines import locate
-from covey.ports.journal import EventFilter
+from covey.ports.ledger import EventFilter
 from covey.runtime.opening import OpenSpace
-from covey.services.directory import AgentView, JoinRequest
-from covey.services.history import Found
+from covey.services.care.history import Found
+from covey.services.directory.directory import AgentView, JoinRequest
 from covey.services.space import Services
 from covey.surfaces.python.carrying import TellPost, carry_posts
 from covey.surfaces.python.member import Member

@@ -4,6 +4,7 @@ from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Literal, Unpack, cast
 
+from covey.core.address import SessionKey
 from covey.core.checks import (
     callback,
     choice,
@@ -17,15 +18,13 @@ from covey.core.checks import files as parse_files
 from covey.core.errors import Invalid
 from covey.core.identity import Identity
 from covey.core.ids import parse_message_id
-from covey.core.message import Kind
+from covey.core.ledger.message import FilePart, Kind
 from covey.core.names import parse_agent_name, parse_label
-from covey.core.parts import FilePart
-from covey.core.run import Run, RunId, RunMode, RunState
-from covey.core.session_key import SessionKey
-from covey.ports.launching import Group, PythonChild
+from covey.core.work.run import Run, RunId, RunMode, RunState
+from covey.ports.children import Group, PythonChild
+from covey.services.children.request import SpawnRequest
+from covey.services.children.spawning import STOP_SECONDS, RunResult
 from covey.services.space import Services
-from covey.services.spawn_request import SpawnRequest
-from covey.services.spawning import STOP_SECONDS, RunResult
 from covey.surfaces.python.options import MessageOptions, draft_from, policy_from
 from covey.surfaces.python.receipt import Receipt
 

@@ -5,19 +5,19 @@ from datetime import timedelta
 from types import TracebackType
 from typing import Any, Literal, Self, TypedDict, cast
 
-from covey.core.attention import Pending, Terms, Ways, check_terms
-from covey.core.capacity import Capacity
+from covey.core.attention.pending import Pending, Terms, Ways, check_terms
 from covey.core.checks import check_known, choice, items, note, whole
 from covey.core.checks import lease as parse_lease
+from covey.core.directory.capacity import Capacity
 from covey.core.errors import Invalid, Unavailable
-from covey.core.evidence import EvidenceGrade
 from covey.core.identity import Identity
-from covey.core.inject import Injected, Thinking, inject
-from covey.core.inject import take_out as take_out_of
-from covey.core.inject_pieces import Provider
+from covey.core.injection.injection import Injected, Thinking, inject
+from covey.core.injection.injection import take_out as take_out_of
+from covey.core.injection.messages import Provider
+from covey.core.ledger.evidence import EvidenceGrade
+from covey.core.ledger.offer import Presentation
 from covey.core.names import parse_agent_name
-from covey.core.offer import Presentation
-from covey.core.render import Style, framed
+from covey.core.rendering.styles import Style, framed
 from covey.finishing import Finisher
 from covey.services.space import Services
 

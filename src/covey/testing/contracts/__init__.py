@@ -18,14 +18,13 @@ import pytest
 
 pytest.register_assert_rewrite(*(module.name for module in iter_modules(__path__, f"{__name__}.")))
 
-from covey.testing.contracts.agents import AgentsContract
-from covey.testing.contracts.bindings import BindingsContract
-from covey.testing.contracts.blob_upkeep import BlobUpkeepContract
-from covey.testing.contracts.blobs import BlobsContract
+from covey.testing.contracts.blobs import BlobsContract, BlobUpkeepContract
+from covey.testing.contracts.channels import BindingsContract, PostsContract
 from covey.testing.contracts.clock import ClockContract, IdsContract
+from covey.testing.contracts.debts import OffersContract, TicketsContract
 from covey.testing.contracts.deliveries import DeliveriesContract
+from covey.testing.contracts.directory import AgentsContract, SessionsContract, SettingsContract, TokensContract
 from covey.testing.contracts.durable import DurableStoreContract
-from covey.testing.contracts.flows import FlowsContract
 from covey.testing.contracts.holdings import HoldingsContract
 from covey.testing.contracts.inboxes import InboxesContract
 from covey.testing.contracts.journal import JournalContract
@@ -35,23 +34,15 @@ from covey.testing.contracts.launcher_refusals import LauncherRefusalsContract
 from covey.testing.contracts.liveness import LivenessContract, StartedProcess, StartProcess
 from covey.testing.contracts.log import LogContract, LogSnapshotsContract
 from covey.testing.contracts.messages import MessagesContract
-from covey.testing.contracts.offers import OffersContract
-from covey.testing.contracts.posts import PostsContract
 from covey.testing.contracts.pruned import PrunedContract
-from covey.testing.contracts.runs import RunsContract
 from covey.testing.contracts.search import SearchContract
-from covey.testing.contracts.sessions import SessionsContract
-from covey.testing.contracts.settings import SettingsContract
 from covey.testing.contracts.shared import SharedStoreContract
 from covey.testing.contracts.shared_signals import SharedLivenessContract, SharedWakeupsContract
 from covey.testing.contracts.store import StoreContract
-from covey.testing.contracts.tasks import TasksContract
-from covey.testing.contracts.tickets import TicketsContract
-from covey.testing.contracts.tokens import TokensContract
-from covey.testing.contracts.trees import TreesContract
+from covey.testing.contracts.storms import FlowsContract, TreesContract
 from covey.testing.contracts.views import ViewsContract
-from covey.testing.contracts.waits import WaitsContract
 from covey.testing.contracts.wakeups import WakeupsContract
+from covey.testing.contracts.work import RunsContract, TasksContract, WaitsContract
 
 __all__ = [
     "AgentsContract",

@@ -2,11 +2,10 @@
 
 import asyncio
 
-from covey.core.delivery import WAITING, Delivery, DeliveryState
-from covey.core.evidence import EvidenceGrade
-from covey.core.extent import Extent, Seen, confirmed
 from covey.core.ids import delivery_id, session_inbox
-from covey.core.message import Kind
+from covey.core.ledger.delivery import WAITING, Delivery, DeliveryState
+from covey.core.ledger.evidence import EvidenceGrade, Extent, Seen, confirmed
+from covey.core.ledger.message import Kind
 from covey.core.names import AgentName, Scope
 from covey.ports.store import Operation, Transaction
 from covey.testing.contracts.kept import each, kept

@@ -1,15 +1,14 @@
 """Contract of holdings: threads as a whole, scopes, and files."""
 
-from covey.core.delivery import DeliveryState
+from covey.core.channels.post import PostState
 from covey.core.ids import MessageId
-from covey.core.message import Kind
+from covey.core.ledger.delivery import DeliveryState
+from covey.core.ledger.message import FilePart, Kind, TextPart
+from covey.core.ledger.pruning import ThreadState
+from covey.core.ledger.ticket import TicketState
 from covey.core.names import Scope
-from covey.core.parts import FilePart, TextPart
-from covey.core.post import PostState
-from covey.core.pruning import ThreadState
-from covey.core.run import Run, RunState
-from covey.core.task import TaskState
-from covey.core.ticket import TicketState
+from covey.core.work.run import Run, RunState
+from covey.core.work.task import TaskState
 from covey.ports.store import Transaction
 from covey.testing.contracts.kept import each, kept
 from covey.testing.contracts.messages import add

@@ -1,8 +1,8 @@
 """Contract of inboxes."""
 
-from covey.core.delivery import WAITING, Delivery, DeliveryState
 from covey.core.ids import DeliveryId, InboxId, parked_inbox, session_inbox
-from covey.core.message import Kind
+from covey.core.ledger.delivery import WAITING, Delivery, DeliveryState
+from covey.core.ledger.message import Kind
 from covey.core.names import AgentName, Scope, Subject
 from covey.ports.store import Transaction
 from covey.testing.contracts.kept import each, kept

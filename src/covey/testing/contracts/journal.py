@@ -3,10 +3,10 @@
 import asyncio
 from collections.abc import Sequence
 
-from covey.core.event import Action, Event
 from covey.core.identity import THE_SPACE
+from covey.core.ledger.event import Action, Event
 from covey.core.names import AgentName, Scope
-from covey.ports.journal import EventFilter
+from covey.ports.ledger import EventFilter
 from covey.ports.store import Operation, Transaction
 from covey.testing.contracts.kept import each, kept
 from covey.testing.opening import OpenStore, silent

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import pytest
 
-from covey.core.session import Holder
+from covey.core.directory.session import Holder
 from covey.testing.opening import OpenLiveness
 
 

@@ -2,11 +2,10 @@
 
 from covey.core.address import EVERYONE, parse_address
 from covey.core.identity import Grade, Identity
-from covey.core.marks import Marks, Step
-from covey.core.message import Callback, Kind, Message, TaskRef
+from covey.core.ledger.marks import Marks, Step
+from covey.core.ledger.message import Callback, DataPart, FilePart, Kind, Message, TaskRef, TextPart
+from covey.core.ledger.wire import encode
 from covey.core.names import AgentName, Scope, Subject
-from covey.core.parts import DataPart, FilePart, TextPart
-from covey.core.wire import encode
 from covey.ports.ledger import MessageFilter
 from covey.ports.store import Transaction
 from covey.testing.contracts.kept import kept

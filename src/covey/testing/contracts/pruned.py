@@ -2,18 +2,17 @@
 
 import pytest
 
-from covey.core.delivery import DeliveryState
-from covey.core.event import Action, Event
+from covey.core.channels.post import PostState
 from covey.core.ids import MessageId
-from covey.core.post import PostState
-from covey.core.run import Run, RunState
-from covey.core.task import TaskState
-from covey.core.ticket import TicketState
+from covey.core.ledger.delivery import DeliveryState
+from covey.core.ledger.event import Action, Event
+from covey.core.ledger.ticket import TicketState
+from covey.core.work.run import Run, RunState
+from covey.core.work.task import TaskState
 from covey.ports.ledger import MessageFilter
 from covey.ports.pruning import Removed
-from covey.ports.runs import RunFilter
 from covey.ports.store import Transaction
-from covey.ports.tasks import TaskFilter
+from covey.ports.work import RunFilter, TaskFilter
 from covey.testing.contracts.kept import each
 from covey.testing.contracts.messages import add
 from covey.testing.opening import OpenStore, silent

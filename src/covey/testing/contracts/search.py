@@ -2,9 +2,8 @@
 
 import pytest
 
-from covey.core.message import Kind, Message
+from covey.core.ledger.message import DataPart, Kind, Message
 from covey.core.names import AgentName, Scope, Subject
-from covey.core.parts import DataPart
 from covey.ports.ledger import MessageFilter
 from covey.ports.search import Hit
 from covey.ports.store import Transaction

@@ -3,9 +3,9 @@
 from itertools import chain
 from typing import NamedTuple, cast
 
-from covey.core.delivery import WAITING, Delivery
 from covey.core.ids import DeliveryId, MessageId
 from covey.core.json import Json
+from covey.core.ledger.delivery import WAITING, Delivery
 from covey.ports.ledger import MessageFilter
 from covey.ports.store import Transaction
 from covey.testing.contracts.kept import each

@@ -4,8 +4,8 @@ import asyncio
 from contextlib import closing
 from typing import cast
 
+from covey.core.directory.session import Holder
 from covey.core.ids import Topic
-from covey.core.session import Holder
 from covey.testing.contracts.wakeups import NEVER, rings
 from covey.testing.opening import Locator
 from covey.testing.workers import Worker, started

@@ -2,14 +2,14 @@
 
 from datetime import timedelta
 
-from covey.core.card import Card
-from covey.core.delivery import DeliveryState
+from covey.core.channels.post import PostState
+from covey.core.directory.card import Card
+from covey.core.formats.portable import FiledMessage, NumberedAgent, RecordKind, Setting
+from covey.core.ledger.delivery import DeliveryState
+from covey.core.ledger.wire import encode
 from covey.core.names import AgentName
-from covey.core.portable import FiledMessage, NumberedAgent, RecordKind, Setting
-from covey.core.post import PostState
-from covey.core.run import RunState
-from covey.core.task import TaskState
-from covey.core.wire import encode
+from covey.core.work.run import RunState
+from covey.core.work.task import TaskState
 from covey.ports.store import Transaction
 from covey.ports.views import View
 from covey.testing.contracts.kept import each

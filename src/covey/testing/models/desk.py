@@ -1,8 +1,10 @@
 """The desk: takes a request in, logs it, refuses it or has it answered from the script. It knows nothing of sockets."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import Future
 from secrets import token_hex
+from threading import Lock
 from typing import Final
 from urllib.parse import urlsplit
 
@@ -10,14 +12,79 @@ from covey.core.json import Json, JsonObject
 from covey.testing.models.anthropic_messages.dialect import AnthropicMessages
 from covey.testing.models.dialect import Answer, Dialect
 from covey.testing.models.lenient import obj, objects, string
-from covey.testing.models.log import RequestLog
 from covey.testing.models.openai_chat.dialect import OpenAIChat
 from covey.testing.models.openai_responses.dialect import OpenAIResponses
-from covey.testing.models.player import Player
 from covey.testing.models.refusal import Refusal
 from covey.testing.models.reply import Reply
 from covey.testing.models.request import ModelRequest
-from covey.testing.models.script import Cut, Fail, Hang, Script, Turn
+from covey.testing.models.script import Cut, Ending, Fail, Hang, Line, Script, Turn, as_turn
+
+
+class Player:
+    """Plays one script for all connections, one request at a time."""
+
+    def __init__(self, script: Script) -> None:
+        self._ask: Callable[[ModelRequest], Line] | None = script if callable(script) else None
+        self._lines: Iterator[Line] = iter(()) if callable(script) else iter(script)
+        self._played = 0
+        self._lock = Lock()
+        self.error: Exception | None = None
+        """The first that the script's own code raised."""
+
+    def line(self, request: ModelRequest) -> Turn | Ending:
+        """Return what answers the request; refuse where the script is over or has failed."""
+        with self._lock:
+            try:
+                line = self._ask(request) if self._ask else next(self._lines)
+            except StopIteration:
+                told = f"the script is over: request {request.number} came, and it had {self._played} turns"
+                raise Refusal(told, code="script_over") from None
+            except Exception as error:  # It is the test's own code; the model raises it when it closes.
+                raise self.failed(error) from error
+            self._played += 1
+            return as_turn(line)
+
+    def failed(self, error: Exception) -> Refusal:
+        """Keep what went wrong in the script, and return what its client is told."""
+        self.error = self.error or error
+        return Refusal(f"the script failed: {error!r}", code="script_failed")
+
+
+class RequestLog:
+    """Written by the server's threads, read by a test in any thread."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._requests: list[ModelRequest] = []
+        self._awaited: list[tuple[int, Future[ModelRequest]]] = []
+
+    def enter(self, numbered: Callable[[int], ModelRequest]) -> ModelRequest:
+        """Log a request under the next number."""
+        with self._lock:
+            request = numbered(len(self._requests) + 1)
+            self._requests.append(request)
+            due = [future for number, future in self._awaited if number == request.number]
+        for future in due:
+            # A waiter may have given up in the meantime.
+            if future.set_running_or_notify_cancel():
+                future.set_result(request)
+        return request
+
+    def all(self) -> tuple[ModelRequest, ...]:
+        """Return everything that came so far."""
+        with self._lock:
+            return tuple(self._requests)
+
+    def nth(self, number: int) -> Future[ModelRequest]:
+        """Return the request of that number, as soon as it comes."""
+        future: Future[ModelRequest] = Future()
+        with self._lock:
+            if number > len(self._requests):
+                self._awaited.append((number, future))
+                return future
+            future.set_result(self._requests[number - 1])
+        return future
+
 
 _LARGEST: Final = 32 * 1024 * 1024
 

@@ -2,8 +2,8 @@
 
 from typing import Final
 
-from covey.core.attention import Ways
-from covey.core.offer import Presentation
+from covey.core.attention.pending import Ways
+from covey.core.ledger.offer import Presentation
 from covey.toolkits.broadcast.broadcast import BROADCAST
 from covey.toolkits.broadcast.dismiss import DISMISS
 from covey.toolkits.broadcast.spawn import SPAWN

@@ -1,7 +1,7 @@
 """Waiting mail of the caller, by number."""
 
-from covey.core.delivery import WAITING, Delivery
 from covey.core.errors import NumberUnknown
+from covey.core.ledger.delivery import WAITING, Delivery
 from covey.toolkits.references import listed_numbers, numbers_of
 from covey.toolkits.tool import Answer, Caller
 

@@ -3,10 +3,10 @@
 from typing import Final
 
 from covey.core.errors import Invalid, NoParent
-from covey.services.spawn_request import SpawnRequest
+from covey.services.children.request import SpawnRequest
 from covey.toolkits.answers import refused
+from covey.toolkits.arguments import given_text
 from covey.toolkits.children import start_child
-from covey.toolkits.given import given_text
 from covey.toolkits.tool import Answer, Arguments, Caller, Parameter, Tool
 from covey.toolkits.wording import clipped, said
 

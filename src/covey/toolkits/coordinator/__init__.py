@@ -2,8 +2,8 @@
 
 from typing import Final
 
-from covey.core.attention import Ways
-from covey.core.roles import COORDINATOR
+from covey.core.attention.pending import Ways
+from covey.core.directory.roles import COORDINATOR
 from covey.toolkits.coordinator.list_workers import LIST_WORKERS
 from covey.toolkits.coordinator.send_message_to_worker import SEND_MESSAGE_TO_WORKER
 from covey.toolkits.coordinator.spawn_worker import SPAWN_WORKER

@@ -3,7 +3,7 @@
 from typing import Final
 
 from covey.core.json import Json, JsonObject
-from covey.core.run import Run
+from covey.core.work.run import Run
 from covey.toolkits.answers import as_json
 from covey.toolkits.coordinator.workers import children
 from covey.toolkits.tool import Answer, Arguments, Caller, Tool

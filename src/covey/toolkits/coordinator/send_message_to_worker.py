@@ -3,14 +3,13 @@
 from typing import Final
 
 from covey.core.address import Address, AddressKind
-from covey.core.draft import Draft
 from covey.core.errors import Invalid, SessionUnknown
-from covey.core.message import Kind
-from covey.core.parts import TextPart
-from covey.core.run import RunMode
+from covey.core.ledger.draft import Draft
+from covey.core.ledger.message import Kind, TextPart
+from covey.core.work.run import RunMode
 from covey.toolkits.answers import as_json, refused
+from covey.toolkits.arguments import given_text
 from covey.toolkits.coordinator.workers import worker_named
-from covey.toolkits.given import given_text
 from covey.toolkits.leading import led
 from covey.toolkits.outcomes import failures
 from covey.toolkits.tool import Answer, Arguments, Caller, Parameter, Tool

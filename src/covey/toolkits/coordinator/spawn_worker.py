@@ -4,11 +4,11 @@ from typing import Final
 
 from covey.core.errors import Invalid
 from covey.core.names import parse_label
-from covey.core.run import RunMode
-from covey.services.spawn_request import SpawnRequest
+from covey.core.work.run import RunMode
+from covey.services.children.request import SpawnRequest
 from covey.toolkits.answers import as_json
+from covey.toolkits.arguments import given_text
 from covey.toolkits.children import child_agent, start_child
-from covey.toolkits.given import given_text
 from covey.toolkits.tool import Answer, Arguments, Caller, Form, Parameter, Tool
 
 

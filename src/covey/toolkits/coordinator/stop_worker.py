@@ -4,9 +4,9 @@ from typing import Final
 
 from covey.core.errors import SessionUnknown
 from covey.toolkits.answers import as_json, refused
+from covey.toolkits.arguments import given_text
 from covey.toolkits.coordinator.send_message_to_worker import HINT
 from covey.toolkits.coordinator.workers import child_named
-from covey.toolkits.given import given_text
 from covey.toolkits.tool import Answer, Arguments, Caller, Parameter, Tool
 from covey.toolkits.wording import clipped
 

@@ -2,13 +2,13 @@
 
 from typing import NamedTuple
 
+from covey.core.address import main_key, parse_session_key
+from covey.core.directory.session import Session
 from covey.core.errors import Invalid, LabelAmbiguous, NotFound, SessionUnknown
 from covey.core.ids import MessageId
 from covey.core.names import is_uuid_like, parse_agent_name, parse_label
-from covey.core.run import Run
-from covey.core.session import Session
-from covey.core.session_key import main_key, parse_session_key
-from covey.ports.runs import RunFilter
+from covey.core.work.run import Run
+from covey.ports.work import RunFilter
 from covey.toolkits.tool import Caller
 
 MANY = 1_000

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from covey.core.attention import Ways
+from covey.core.attention.pending import Ways
 from covey.toolkits.dialogue.messages_archive import MESSAGES_ARCHIVE
 from covey.toolkits.dialogue.messages_inbox import MESSAGES_INBOX
 from covey.toolkits.dialogue.messages_send import MESSAGES_SEND

@@ -3,10 +3,10 @@
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from covey.core.dialogue_document import dialogue_document
+from covey.core.formats.dialogue import dialogue_document
 from covey.core.json import Json
-from covey.core.message import Message
-from covey.core.render_escape import harmless
+from covey.core.ledger.message import Message
+from covey.core.text.escape import harmless
 
 ROOM: Final = 48 * 1024
 """The maximal number of characters of all bodies in one answer, unless the first body alone is longer."""

@@ -2,11 +2,11 @@
 
 from typing import Final
 
-from covey.core.delivery import DeliveryState
-from covey.core.message import Kind
+from covey.core.ledger.delivery import DeliveryState
+from covey.core.ledger.message import Kind
 from covey.core.names import known_scope
 from covey.core.times import parse_instant
-from covey.services.looking import InboxFilter
+from covey.services.mail.looking import InboxFilter
 from covey.toolkits.answers import as_json
 from covey.toolkits.dialogue.listing import listing
 from covey.toolkits.tool import Answer, Arguments, Caller, Parameter, Tool

@@ -3,14 +3,13 @@
 from typing import Final
 
 from covey.core.address import Address, AddressKind
-from covey.core.dialogue_document import dialogue_document
-from covey.core.draft import Draft
 from covey.core.errors import MessageTooLarge
+from covey.core.formats.dialogue import dialogue_document
+from covey.core.ledger.draft import Draft
+from covey.core.ledger.message import Kind, TextPart
 from covey.core.limits import MAX_DIALOGUE_BODY_BYTES
-from covey.core.message import Kind
 from covey.core.names import known_scope, known_subject, parse_agent_name, parse_subject
-from covey.core.parts import TextPart
-from covey.services.recipients import SendPolicy, WhenUnknown
+from covey.services.mail.recipients import SendPolicy, WhenUnknown
 from covey.toolkits.answers import as_json
 from covey.toolkits.leading import led
 from covey.toolkits.references import message_of, was_named

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from typing import Final
 
 from covey.core.json import Json
+from covey.core.ledger.ticket import Ticket, TicketState
 from covey.core.names import known_scope
-from covey.core.ticket import Ticket, TicketState
 from covey.toolkits.answers import as_json
 from covey.toolkits.tool import Answer, Arguments, Caller, Parameter, Tool
 

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from covey.core.attention import Ways
+from covey.core.attention.pending import Ways
 from covey.toolkits.mailbox.delegate_task import DELEGATE_TASK
 from covey.toolkits.mailbox.list_agents import LIST_AGENTS
 from covey.toolkits.mailbox.list_tasks import LIST_TASKS

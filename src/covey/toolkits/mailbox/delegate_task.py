@@ -5,10 +5,10 @@ from typing import Final, cast
 
 from covey.core.json import Json
 from covey.core.plain import plain_object
-from covey.core.task import TaskState
 from covey.core.times import parse_instant
+from covey.core.work.task import TaskState
 from covey.toolkits.answers import as_json
-from covey.toolkits.given import given_text
+from covey.toolkits.arguments import given_text
 from covey.toolkits.mailbox.documents import task_document
 from covey.toolkits.mailbox.parts import read_callback, read_part
 from covey.toolkits.tasks import ALONE, Work, hand_over

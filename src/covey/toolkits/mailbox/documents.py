@@ -1,9 +1,9 @@
 """Tasks in the form of mailboxes, for a model: each with its present state."""
 
+from covey.core.formats.mailbox_document import mailbox_document
 from covey.core.json import Json
-from covey.core.mailbox_document import mailbox_document
 from covey.core.times import format_instant
-from covey.services.tasks import TaskView
+from covey.services.tasks.tasks import TaskView
 
 
 def task_document(view: TaskView) -> dict[str, Json]:

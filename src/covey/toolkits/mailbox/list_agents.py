@@ -2,9 +2,9 @@
 
 from typing import Final
 
+from covey.core.formats.registry import entry_of
 from covey.core.json import JsonObject
-from covey.core.layout_registry import entry_of
-from covey.services.directory import AgentView
+from covey.services.directory.directory import AgentView
 from covey.toolkits.answers import as_json
 from covey.toolkits.others import listed_agents
 from covey.toolkits.tool import Answer, Arguments, Caller, Tool

@@ -2,14 +2,13 @@
 
 from typing import Final
 
-from covey.core.compact import to_json
-from covey.core.json import Json
-from covey.core.mailbox_document import mailbox_document
-from covey.core.render_data import harmless_data
-from covey.core.task import FINISHED, TaskState
+from covey.core.formats.mailbox_document import mailbox_document
+from covey.core.json import Json, to_json
+from covey.core.text.data import harmless_data
 from covey.core.times import format_instant
-from covey.ports.tasks import TaskFilter
-from covey.services.tasks import TaskView
+from covey.core.work.task import FINISHED, TaskState
+from covey.ports.work import TaskFilter
+from covey.services.tasks.tasks import TaskView
 from covey.toolkits.answers import as_json
 from covey.toolkits.mailbox.documents import task_document
 from covey.toolkits.tasks import number_of

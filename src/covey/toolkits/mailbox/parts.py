@@ -4,12 +4,11 @@ from typing import Final
 
 from covey.core.errors import Invalid
 from covey.core.json import Json, JsonObject
-from covey.core.message import Callback
-from covey.core.parts import DataPart, Part, TextPart
+from covey.core.ledger.message import Callback, DataPart, Part, TextPart
+from covey.core.ledger.wire import more_of
 from covey.core.plain import plain
-from covey.core.similar import closest
-from covey.core.wire import more_of
-from covey.services.attachments import Attachments
+from covey.core.text.wording import closest
+from covey.services.mail.attachments import Attachments
 
 FIELDS: Final = {"text": "text", "data": "data", "file": "path"}
 """The types of parts, each with the field that holds its content."""

@@ -4,12 +4,12 @@ from collections.abc import Sequence
 from typing import Final, cast
 
 from covey.core.address import Address, AddressKind
-from covey.core.draft import Draft
+from covey.core.formats.mailbox_document import mailbox_document
 from covey.core.json import Json
-from covey.core.mailbox_document import mailbox_document
-from covey.core.message import Kind, Message
+from covey.core.ledger.draft import Draft
+from covey.core.ledger.message import Kind, Message
 from covey.core.plain import plain_object
-from covey.services.recipients import SendPolicy
+from covey.services.mail.recipients import SendPolicy
 from covey.toolkits.answers import as_json
 from covey.toolkits.leading import led
 from covey.toolkits.mailbox.parts import SCHEMA, read_callback, read_part

@@ -5,10 +5,10 @@ from typing import Final, cast
 
 from covey.core.errors import Invalid
 from covey.core.json import Json
-from covey.core.parts import text_of
-from covey.core.task import TaskState
+from covey.core.ledger.message import text_of
+from covey.core.work.task import TaskState
 from covey.toolkits.answers import as_json
-from covey.toolkits.given import given_text
+from covey.toolkits.arguments import given_text
 from covey.toolkits.mailbox.documents import task_document
 from covey.toolkits.mailbox.parts import read_part
 from covey.toolkits.tasks import REASON_CHARS, REASONED, STATES, update

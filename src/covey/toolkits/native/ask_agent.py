@@ -2,20 +2,18 @@
 
 from typing import Final
 
-from covey.core.attention_body import body_of
-from covey.core.draft import Draft
 from covey.core.errors import Invalid
-from covey.core.message import Kind
-from covey.core.outcome import Outcome, OutcomeKind
-from covey.core.parts import TextPart
-from covey.core.render_escape import harmless
-from covey.core.ticket import TicketState
-from covey.services.recipients import SendPolicy
-from covey.toolkits.given import LONGEST_WAIT, given_seconds, given_text
+from covey.core.ledger.body import body_of
+from covey.core.ledger.draft import Draft
+from covey.core.ledger.message import Kind, TextPart
+from covey.core.ledger.outcome import Outcome, OutcomeKind
+from covey.core.ledger.ticket import TicketState
+from covey.core.text.escape import harmless
+from covey.services.mail.recipients import SendPolicy
+from covey.toolkits.arguments import LONGEST_WAIT, given_seconds, given_text
 from covey.toolkits.leading import led
 from covey.toolkits.others import other_party
-from covey.toolkits.references import message_of, was_named
-from covey.toolkits.tickets import given_ticket, standing
+from covey.toolkits.references import given_ticket, message_of, standing, was_named
 from covey.toolkits.tool import Answer, Arguments, Caller, Form, Parameter, Tool
 from covey.toolkits.wording import indented, said
 

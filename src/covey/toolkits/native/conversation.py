@@ -3,16 +3,15 @@
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from covey.core.attention_body import body_of
-from covey.core.counted import counted
 from covey.core.errors import CoveyError
 from covey.core.ids import MessageId
 from covey.core.json import Json
-from covey.core.message import Kind, Message
-from covey.core.parts import FilePart
-from covey.core.render_escape import harmless, one_line
+from covey.core.ledger.body import body_of
+from covey.core.ledger.message import FilePart, Kind, Message
+from covey.core.text.escape import harmless, one_line
+from covey.core.text.wording import counted
 from covey.core.times import format_instant
-from covey.services.reading import ReadPart
+from covey.services.attention.reading import ReadPart
 from covey.toolkits.tool import Answer, Caller
 from covey.toolkits.wording import clipped, indented
 

@@ -4,11 +4,11 @@ from datetime import timedelta
 from typing import Final
 
 from covey.core.errors import Invalid
-from covey.core.parts import Part, TextPart
-from covey.core.task import TaskState
+from covey.core.ledger.message import Part, TextPart
 from covey.core.times import format_instant
-from covey.services.tasks import TaskView
-from covey.toolkits.given import given_text, given_texts
+from covey.core.work.task import TaskState
+from covey.services.tasks.tasks import TaskView
+from covey.toolkits.arguments import given_text, given_texts
 from covey.toolkits.tasks import ALONE, Work, hand_over
 from covey.toolkits.tool import Answer, Arguments, Caller, Form, Parameter, Tool
 from covey.toolkits.wording import said

@@ -5,7 +5,7 @@ from typing import Final, cast
 
 from covey.core.errors import CoveyError
 from covey.core.ids import ticket_id
-from covey.core.ticket import TicketState
+from covey.core.ledger.ticket import TicketState
 from covey.toolkits.answers import refused
 from covey.toolkits.references import message_of, was_named
 from covey.toolkits.tasks import check_no_task

@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 from typing import Final
 
-from covey.core.attention import OtherAgent
-from covey.core.card import Presence
+from covey.core.attention.pending import OtherAgent
+from covey.core.directory.card import Presence
 from covey.core.json import JsonObject
-from covey.core.render_broadcast import status_of
-from covey.services.directory import AgentView
+from covey.core.rendering.broadcast import status_of
+from covey.services.directory.directory import AgentView
 from covey.toolkits.others import MANY_AGENTS, listed_agents
 from covey.toolkits.tool import Answer, Arguments, Caller, Parameter, Tool
 from covey.toolkits.wording import MANY_NAMES, clipped, listed, said

@@ -3,14 +3,13 @@
 from typing import Final
 
 from covey.core.address import EVERYONE, Address
-from covey.core.approval import Decision
-from covey.core.draft import Draft
 from covey.core.errors import Invalid
-from covey.core.message import Kind, Message
-from covey.core.parts import Part, TextPart
-from covey.core.receipt import Receipt
-from covey.services.recipients import SendPolicy
-from covey.toolkits.given import given_text, given_texts
+from covey.core.ledger.draft import Draft
+from covey.core.ledger.message import Kind, Message, Part, TextPart
+from covey.core.ledger.receipt import Receipt
+from covey.core.work.approval import Decision
+from covey.services.mail.recipients import SendPolicy
+from covey.toolkits.arguments import given_text, given_texts
 from covey.toolkits.leading import led
 from covey.toolkits.others import other_party
 from covey.toolkits.outcomes import outcome_data, outcome_lines

@@ -4,9 +4,9 @@ from typing import Final
 
 from covey.core.errors import Invalid
 from covey.core.names import parse_label
-from covey.services.spawn_request import SpawnRequest
+from covey.services.children.request import SpawnRequest
+from covey.toolkits.arguments import given_text, given_texts
 from covey.toolkits.children import child_agent, start_child
-from covey.toolkits.given import given_text, given_texts
 from covey.toolkits.tool import Answer, Arguments, Caller, Form, Parameter, Tool
 
 

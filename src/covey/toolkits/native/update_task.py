@@ -3,9 +3,9 @@
 from typing import Final
 
 from covey.core.errors import Invalid
-from covey.core.parts import Part, TextPart
-from covey.core.task import TaskState
-from covey.toolkits.given import given_text, given_texts
+from covey.core.ledger.message import Part, TextPart
+from covey.core.work.task import TaskState
+from covey.toolkits.arguments import given_text, given_texts
 from covey.toolkits.tasks import REASON_CHARS, REASONED, STATES, update
 from covey.toolkits.tool import Answer, Arguments, Caller, Form, Parameter, Tool
 from covey.toolkits.wording import clipped, said

@@ -2,9 +2,9 @@
 
 from typing import Final
 
-from covey.core.attention import Ways
-from covey.core.capacity import PEERS_CAPACITY
-from covey.core.peers import INBOX_SUBJECT_PREFIX, MAX_BODY_BYTES, MIN_BODY_CHARS
+from covey.core.attention.pending import Ways
+from covey.core.directory.capacity import PEERS_CAPACITY
+from covey.core.formats.peers import INBOX_SUBJECT_PREFIX, MAX_BODY_BYTES, MIN_BODY_CHARS
 from covey.toolkits.peers.decide_approval import DECIDE_APPROVAL
 from covey.toolkits.peers.list_peers import LIST_PEERS
 from covey.toolkits.peers.request_approval import REQUEST_APPROVAL

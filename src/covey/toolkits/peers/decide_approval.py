@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from covey.core.approval import Decision
+from covey.core.work.approval import Decision
 from covey.toolkits.answers import as_json
 from covey.toolkits.references import message_of, was_named
 from covey.toolkits.tool import Answer, Arguments, Caller, Form, Parameter, Tool

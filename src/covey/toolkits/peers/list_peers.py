@@ -2,10 +2,10 @@
 
 from typing import Final
 
+from covey.core.directory.routing import allows
 from covey.core.errors import NotFound
 from covey.core.json import JsonObject
-from covey.core.routing import allows
-from covey.services.directory import AgentView
+from covey.services.directory.directory import AgentView
 from covey.toolkits.answers import as_json
 from covey.toolkits.others import listed_agents
 from covey.toolkits.tool import Answer, Arguments, Caller, Tool

@@ -3,20 +3,18 @@
 from typing import Final
 
 from covey.core.address import Address, AddressKind
-from covey.core.approval import parse_approval_name
-from covey.core.approval_outcome import Approval, ApprovalState
-from covey.core.draft import Draft
 from covey.core.errors import Invalid
 from covey.core.json import Json
-from covey.core.message import Kind
-from covey.core.parts import TextPart
-from covey.core.render_escape import harmless
-from covey.services.recipients import SendPolicy
+from covey.core.ledger.draft import Draft
+from covey.core.ledger.message import Kind, TextPart
+from covey.core.text.escape import harmless
+from covey.core.work.approval import Approval, ApprovalState, parse_approval_name
+from covey.services.mail.recipients import SendPolicy
 from covey.toolkits.answers import as_json
-from covey.toolkits.given import LONGEST_WAIT, given_seconds, given_text
+from covey.toolkits.arguments import LONGEST_WAIT, given_seconds, given_text
 from covey.toolkits.leading import led
 from covey.toolkits.others import other_agent
-from covey.toolkits.tickets import given_ticket, standing
+from covey.toolkits.references import given_ticket, standing
 from covey.toolkits.tool import Answer, Arguments, Caller, Form, Parameter, Tool
 
 

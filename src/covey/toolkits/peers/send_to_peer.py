@@ -4,18 +4,17 @@ from collections.abc import Sequence
 from typing import Final
 
 from covey.core.address import EVERYONE, Address, AddressKind, parse_address
-from covey.core.card import Card
-from covey.core.delivery import Delivery
-from covey.core.draft import Draft
+from covey.core.directory.card import Card
+from covey.core.directory.routing import RefusalCode, WhenOffline, allows, others_of_own_agent
 from covey.core.errors import Invalid, MessageTooLarge, NotFound
+from covey.core.formats.peers import MAX_BODY_BYTES, MIN_BODY_CHARS
 from covey.core.ids import parse_correlation_id
-from covey.core.message import Kind
+from covey.core.ledger.delivery import Delivery
+from covey.core.ledger.draft import Draft
+from covey.core.ledger.message import Kind, TextPart
 from covey.core.names import AgentName
-from covey.core.parts import TextPart
-from covey.core.peers import MAX_BODY_BYTES, MIN_BODY_CHARS
-from covey.core.routing import RefusalCode, WhenOffline, allows, others_of_own_agent
-from covey.core.similar import closest
-from covey.services.recipients import SendPolicy
+from covey.core.text.wording import closest
+from covey.services.mail.recipients import SendPolicy
 from covey.toolkits.answers import as_json
 from covey.toolkits.arguments import missing
 from covey.toolkits.leading import led

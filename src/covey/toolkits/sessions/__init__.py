@@ -2,8 +2,8 @@
 
 from typing import Final
 
-from covey.core.attention import Ways
-from covey.core.negotiation import REPLY_SKIP
+from covey.core.attention.pending import Ways
+from covey.core.work.negotiation import REPLY_SKIP
 from covey.toolkits.read_message import READ_MESSAGE, REST
 from covey.toolkits.sessions.sessions_history import SESSIONS_HISTORY
 from covey.toolkits.sessions.sessions_list import SESSIONS_LIST

@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 from typing import Final
 
-from covey.core.attention_body import body_of
 from covey.core.errors import SessionUnknown
 from covey.core.json import Json, JsonObject
-from covey.core.message import Message
-from covey.core.render_escape import harmless
+from covey.core.ledger.body import body_of
+from covey.core.ledger.message import Message
+from covey.core.text.escape import harmless
 from covey.core.times import format_instant
 from covey.toolkits.answers import as_json, refused
 from covey.toolkits.read_message import REST

@@ -2,10 +2,10 @@
 
 from typing import Final
 
+from covey.core.directory.session import Session
 from covey.core.json import Json, JsonObject
-from covey.core.run import Run
-from covey.core.session import Session
-from covey.ports.runs import RunFilter
+from covey.core.work.run import Run
+from covey.ports.work import RunFilter
 from covey.toolkits.answers import as_json
 from covey.toolkits.tool import Answer, Arguments, Caller, Form, Parameter, Tool
 from covey.toolkits.wording import said

@@ -2,23 +2,21 @@
 
 from typing import Final
 
-from covey.core.attention_body import body_of
-from covey.core.draft import Draft
 from covey.core.errors import Invalid, SessionUnknown
 from covey.core.ids import MessageId
 from covey.core.json import Json
-from covey.core.message import Kind
-from covey.core.negotiation import REPLY_SKIP, Ending, Step, step_of
-from covey.core.parts import TextPart
-from covey.core.render_escape import harmless
-from covey.services.exchange import Exchange, ExchangeState
-from covey.services.negotiation import ANSWERING
+from covey.core.ledger.body import body_of
+from covey.core.ledger.draft import Draft
+from covey.core.ledger.message import Kind, TextPart
+from covey.core.text.escape import harmless
+from covey.core.work.negotiation import REPLY_SKIP, Ending, Step, step_of
+from covey.services.dialogue.exchange import Exchange, ExchangeState
+from covey.services.dialogue.negotiation import ANSWERING
 from covey.toolkits.answers import as_json, refused
-from covey.toolkits.given import LONGEST_WAIT, given_seconds, given_text
+from covey.toolkits.arguments import LONGEST_WAIT, given_seconds, given_text
 from covey.toolkits.outcomes import failures
-from covey.toolkits.references import check_answerable, message_of, was_named
+from covey.toolkits.references import check_answerable, message_of, standing, was_named
 from covey.toolkits.sessions.targets import HINT, LABEL, SESSION_KEY, live_session
-from covey.toolkits.tickets import standing
 from covey.toolkits.tool import Answer, Arguments, Caller, Form, Parameter, Tool
 from covey.toolkits.wording import said
 

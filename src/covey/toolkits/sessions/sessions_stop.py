@@ -4,7 +4,7 @@ from typing import Final
 
 from covey.core.errors import SessionUnknown
 from covey.toolkits.answers import as_json, refused
-from covey.toolkits.given import given_text
+from covey.toolkits.arguments import given_text
 from covey.toolkits.sessions.targets import HINT, LABEL, SESSION_KEY, known_child
 from covey.toolkits.tool import Answer, Arguments, Caller, Parameter, Tool
 from covey.toolkits.wording import clipped

@@ -2,14 +2,14 @@
 
 from typing import Final
 
+from covey.core.address import parse_session_key
+from covey.core.directory.session import Session
 from covey.core.errors import Invalid, LabelAmbiguous
 from covey.core.ids import parse_session_id
 from covey.core.names import is_uuid_like, parse_label
-from covey.core.run import Run
-from covey.core.session import Session
-from covey.core.session_key import parse_session_key
-from covey.ports.runs import RunFilter
-from covey.toolkits.given import given_text
+from covey.core.work.run import Run
+from covey.ports.work import RunFilter
+from covey.toolkits.arguments import given_text
 from covey.toolkits.tool import Arguments, Caller, Parameter
 
 SESSION_KEY: Final = Parameter("sessionKey", "key of the session, such as agent:writer:main")

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from covey.core.roles import WORKER
+from covey.core.directory.roles import WORKER
 from covey.toolkits.native.ask_agent import ASK_AGENT
 from covey.toolkits.native.read_inbox import READ_INBOX, WAYS
 from covey.toolkits.native.send_message import SEND_MESSAGE

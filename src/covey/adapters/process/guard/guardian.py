@@ -14,7 +14,7 @@ import time
 from covey.adapters.process.guard import child, folder, frames, tree
 from covey.adapters.process.guard.live import Live
 from covey.adapters.process.guard.order import Received, receive
-from covey.adapters.process.guard.outputs import Outputs
+from covey.adapters.process.guard.output import Outputs
 from covey.adapters.process.guard.run import SWEEP, Run
 from covey.adapters.process.guard.waking import Waking
 

@@ -11,9 +11,32 @@ from covey.adapters.process.guard import folder, frames, tree
 from covey.adapters.process.guard.child import Child
 from covey.adapters.process.guard.live import Live
 from covey.adapters.process.guard.order import Order
-from covey.adapters.process.guard.outputs import Outputs
-from covey.adapters.process.guard.reaper import Reaper
+from covey.adapters.process.guard.output import Outputs
 from covey.adapters.process.guard.waking import Waking
+
+
+class Reaper:
+    """Reaps the children of this process; `status` is the program's, once it has ended."""
+
+    def __init__(self, program: int) -> None:
+        self._program = program
+        self.status: int | None = None
+        self.is_alone = False
+        """Whether there is no child left."""
+
+    def reap(self) -> bool:
+        """Reap all that have ended, and tell whether there is no child left."""
+        try:
+            while ended := os.waitpid(-1, os.WNOHANG):
+                pid, status = ended
+                if not pid:
+                    break
+                if pid == self._program:
+                    self.status = status
+        except ChildProcessError:
+            self.is_alone = True
+        return self.is_alone
+
 
 SWEEP: Final = signal.SIGUSR1
 """Tells a guardian to end its run at once."""

@@ -4,14 +4,14 @@ from collections.abc import Sequence
 from typing import TextIO
 
 from covey.composition import carriers
-from covey.core.channel import ChannelConfig, ChannelKind
+from covey.core.channels.channel import ChannelConfig, ChannelKind
+from covey.core.channels.http import HttpAddress, parse_http_address
+from covey.core.channels.post import Outgoing, Post, PostState
 from covey.core.errors import Invalid
-from covey.core.http_address import HttpAddress, parse_http_address
 from covey.core.names import AgentName
-from covey.core.post import Outgoing, Post, PostState
-from covey.ports.channel import Channel
+from covey.ports.channels import Channel
 from covey.runtime.channels.running import Listeners, run_channels
-from covey.services.channels import Said
+from covey.services.channels.channels import Said
 from covey.surfaces.cli.call import Call
 from covey.surfaces.cli.channels.show import conversation_of, post_document
 from covey.surfaces.cli.exits import DONE, REFUSED

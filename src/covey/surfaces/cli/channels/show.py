@@ -2,15 +2,15 @@
 
 from datetime import datetime
 
-from covey.core.binding import Binding
-from covey.core.channel import ChannelConfig, ChannelKind
+from covey.core.channels.binding import Binding
+from covey.core.channels.channel import ChannelConfig, ChannelKind
+from covey.core.channels.post import Outgoing, Post, PostState
 from covey.core.ids import delivery_message
 from covey.core.json import Json
-from covey.core.post import Outgoing, Post, PostState
 from covey.core.times import format_instant
-from covey.services.channels import ChannelView
-from covey.surfaces.cli.letters import one_line
-from covey.surfaces.cli.when import age
+from covey.services.channels.channels import ChannelView
+from covey.surfaces.cli.options.when import age
+from covey.surfaces.cli.terminal.letters import one_line
 
 WORDS = {PostState.PENDING: "deferred"}
 """What became of an attempt, where the state of the post does not say it."""

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Final
 
 from covey.core.errors import Rejected
-from covey.core.message import Kind, Message
+from covey.core.ledger.message import Kind, Message
 from covey.surfaces.cli.demo.script import (
     CHAT,
     CODER,

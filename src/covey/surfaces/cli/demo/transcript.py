@@ -3,10 +3,10 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
-from covey.core.event import Action, Event
 from covey.core.ids import MessageId
 from covey.core.json import Json
-from covey.core.message import Kind, Message
+from covey.core.ledger.event import Action, Event
+from covey.core.ledger.message import Kind, Message
 from covey.surfaces.cli.demo.script import CODER, CRITIC, FIXER, GUIDE, LEAD, MAKER
 
 WIDTH: Final = 80

@@ -12,11 +12,11 @@ import sys
 from collections.abc import Callable, Sequence
 
 from covey.core.errors import CoveyError, LauncherUnavailable
-from covey.core.run import RunId, parse_run_id
+from covey.core.work.run import RunId, parse_run_id
 from covey.engines import engine_of
 from covey.surfaces.cli.call import Call
 from covey.surfaces.cli.exits import exit_code
-from covey.surfaces.cli.output import Output
+from covey.surfaces.cli.terminal.output import Output
 
 
 class Failed(Exception):

@@ -2,13 +2,13 @@
 
 from datetime import datetime
 
+from covey.core.directory.session import Session
 from covey.core.json import Json
-from covey.core.run import Run
-from covey.core.session import Session
+from covey.core.ledger.wire import encode_part
 from covey.core.times import format_instant
-from covey.core.wire import encode_part
-from covey.services.spawning import RunResult
-from covey.surfaces.cli.documents import message_document
+from covey.core.work.run import Run
+from covey.services.children.spawning import RunResult
+from covey.surfaces.cli.views.documents import message_document
 
 
 def run_document(run: Run) -> dict[str, Json]:

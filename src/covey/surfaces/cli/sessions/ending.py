@@ -4,15 +4,15 @@ import shlex
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from covey.core.run import Run, RunMode, RunState
-from covey.services.spawning import RunResult
+from covey.core.work.run import Run, RunMode, RunState
+from covey.services.children.spawning import RunResult
 from covey.surfaces.cli.call import Call
 from covey.surfaces.cli.exits import DONE, FAILED, LOST, STOPPED, TIMED_OUT, UNAVAILABLE
-from covey.surfaces.cli.headline import extras
-from covey.surfaces.cli.letters import clipped, one_line
 from covey.surfaces.cli.sessions.document import result_document
 from covey.surfaces.cli.sessions.naming import short
 from covey.surfaces.cli.tasks.ending import again
+from covey.surfaces.cli.terminal.letters import clipped, one_line
+from covey.surfaces.cli.views.headline import extras
 
 EXITS: Final[Mapping[RunState, int]] = {
     RunState.COMPLETED: DONE,

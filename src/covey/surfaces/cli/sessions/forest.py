@@ -3,14 +3,14 @@
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
+from covey.core.directory.session import Session
 from covey.core.errors import NotFound
 from covey.core.names import AgentName
-from covey.core.run import Run
-from covey.core.session import Session
-from covey.ports.runs import RunFilter
-from covey.services.directory import AgentView
+from covey.core.work.run import Run
+from covey.ports.work import RunFilter
+from covey.services.directory.directory import AgentView
 from covey.services.space import Services
-from covey.surfaces.cli.branches import Branch, laid_out
+from covey.surfaces.cli.terminal.branches import Branch, laid_out
 
 MANY: Final = 1_000
 """So many children are shown, the latest."""

@@ -4,13 +4,13 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
+from covey.core.address import parse_session_key
+from covey.core.directory.session import Session
 from covey.core.errors import Invalid, LabelAmbiguous, NotFound, RunUnknown, SessionEnded, SessionUnknown
 from covey.core.ids import parse_session_id
 from covey.core.names import is_uuid_like, parse_label
-from covey.core.run import Run
-from covey.core.session import Session
-from covey.core.session_key import parse_session_key
-from covey.ports.runs import RunFilter
+from covey.core.work.run import Run
+from covey.ports.work import RunFilter
 from covey.services.space import Services
 
 SHORT: Final = 8

@@ -12,18 +12,18 @@ from typing import Final, NamedTuple
 from covey.core.errors import CoveyError, WaitCircle
 from covey.core.identity import Identity
 from covey.core.limits import RUN_PACE
-from covey.core.run import Run, RunId, RunMode, run_topic
+from covey.core.work.run import Run, RunId, RunMode, run_topic
 from covey.engines import connect, engine_of
 from covey.runtime.children.supervisor import Supervisor, Tell
+from covey.services.children.request import SpawnRequest
+from covey.services.children.spawning import RunResult
 from covey.services.space import Services
-from covey.services.spawn_request import SpawnRequest
-from covey.services.spawning import RunResult
 from covey.surfaces.cli.call import Call
-from covey.surfaces.cli.letters import fitted, one_line, printable
-from covey.surfaces.cli.moments import moment
-from covey.surfaces.cli.output import Output, columns
 from covey.surfaces.cli.sessions.ending import show_answer
-from covey.surfaces.cli.ticking import ticking
+from covey.surfaces.cli.terminal.letters import fitted, one_line, printable
+from covey.surfaces.cli.terminal.moments import moment
+from covey.surfaces.cli.terminal.output import Output, columns
+from covey.surfaces.cli.terminal.ticking import ticking
 
 INTERRUPTED: Final = "who started it was interrupted"
 STOPPING: Final = "Stopping it: what it made so far is its result. Once more kills it."

@@ -3,14 +3,14 @@
 from typing import Final
 
 from covey.core.json import Json
-from covey.core.negotiation import REPLY_SKIP, Ending
-from covey.services.exchange import Exchange, ExchangeState
-from covey.surfaces.cli.answering import resume_words, show_way_on
+from covey.core.work.negotiation import REPLY_SKIP, Ending
+from covey.services.dialogue.exchange import Exchange, ExchangeState
 from covey.surfaces.cli.call import Call
-from covey.surfaces.cli.documents import delivery_document, message_document
 from covey.surfaces.cli.exits import DONE, REFUSED, UNAVAILABLE
-from covey.surfaces.cli.headline import extras
-from covey.surfaces.cli.receipts import show_receipt
+from covey.surfaces.cli.views.answering import resume_words, show_way_on
+from covey.surfaces.cli.views.documents import delivery_document, message_document
+from covey.surfaces.cli.views.headline import extras
+from covey.surfaces.cli.views.receipts import show_receipt
 
 _UNASKED: Final = (ExchangeState.DELIVERED, ExchangeState.FAILED)
 _EXITS: Final = {ExchangeState.NO_REPLY_YET: UNAVAILABLE, ExchangeState.FAILED: REFUSED}

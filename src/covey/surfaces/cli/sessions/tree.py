@@ -5,12 +5,12 @@ from datetime import datetime
 from typing import Final
 
 from covey.core.json import Json
-from covey.surfaces.cli.branches import Branch
-from covey.surfaces.cli.letters import cells, clipped, fitted, one_line, printable
+from covey.surfaces.cli.options.when import age
 from covey.surfaces.cli.sessions.document import run_document, session_document
 from covey.surfaces.cli.sessions.forest import Node
 from covey.surfaces.cli.sessions.naming import short
-from covey.surfaces.cli.when import age
+from covey.surfaces.cli.terminal.branches import Branch
+from covey.surfaces.cli.terminal.letters import cells, clipped, fitted, one_line, printable
 
 Piece = tuple[str, str]
 

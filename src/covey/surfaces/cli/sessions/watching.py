@@ -4,21 +4,21 @@ import os
 from collections.abc import Sequence
 from typing import Final
 
-from covey.core.event import Action, Event
+from covey.core.ledger.event import Action, Event
 from covey.core.names import AgentName
-from covey.ports.journal import EventFilter
+from covey.ports.ledger import EventFilter
 from covey.services.space import Services
-from covey.surfaces.cli.branches import Branch
 from covey.surfaces.cli.call import Call
-from covey.surfaces.cli.canvas import Canvas
 from covey.surfaces.cli.exits import DONE
 from covey.surfaces.cli.follow import follow
 from covey.surfaces.cli.live import run_live
 from covey.surfaces.cli.living import live_page
-from covey.surfaces.cli.moments import show_moment
-from covey.surfaces.cli.output import Output
 from covey.surfaces.cli.sessions.forest import Node, forest
 from covey.surfaces.cli.sessions.tree import NOTHING, tree_document, tree_lines
+from covey.surfaces.cli.terminal.branches import Branch
+from covey.surfaces.cli.terminal.canvas import Canvas
+from covey.surfaces.cli.terminal.moments import show_moment
+from covey.surfaces.cli.terminal.output import Output
 
 HINT: Final = "q ends it · covey say NAME TEXT · covey stop NAME"
 

@@ -5,11 +5,11 @@ from datetime import datetime
 from itertools import zip_longest
 from typing import Final, NamedTuple
 
-from covey.core.task import Task, TaskState
-from covey.services.tasks import TaskView
-from covey.surfaces.cli.letters import cells, clipped, fitted, one_line, printable
+from covey.core.work.task import Task, TaskState
+from covey.services.tasks.tasks import TaskView
+from covey.surfaces.cli.options.when import age
 from covey.surfaces.cli.tasks.listing import due, title
-from covey.surfaces.cli.when import age
+from covey.surfaces.cli.terminal.letters import cells, clipped, fitted, one_line, printable
 
 Piece = tuple[str, str]
 Line = Sequence[Piece]

@@ -5,11 +5,11 @@ from datetime import datetime
 
 from covey.core.ids import MessageId
 from covey.core.json import Json
+from covey.core.ledger.wire import encode_part
 from covey.core.times import format_instant
-from covey.core.wire import encode_part
-from covey.services.tasks import TaskView
-from covey.surfaces.cli.events import event_document
+from covey.services.tasks.tasks import TaskView
 from covey.surfaces.cli.tasks.story import Artifact, Step
+from covey.surfaces.cli.views.events import event_document
 
 
 def task_document(view: TaskView, number: int | None = None) -> dict[str, Json]:

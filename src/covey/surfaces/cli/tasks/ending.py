@@ -5,17 +5,17 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from covey.core.json import Json
-from covey.core.parts import has_files
-from covey.core.task import TaskState
-from covey.services.tasks import TaskView
+from covey.core.ledger.message import has_files
+from covey.core.work.task import TaskState
+from covey.services.tasks.tasks import TaskView
 from covey.surfaces.cli.call import Call
-from covey.surfaces.cli.documents import message_document
 from covey.surfaces.cli.exits import DONE, FAILED, REJECTED, UNAVAILABLE
-from covey.surfaces.cli.headline import extras
-from covey.surfaces.cli.letters import one_line
 from covey.surfaces.cli.tasks.document import task_document
 from covey.surfaces.cli.tasks.naming import name_of, number_of
 from covey.surfaces.cli.tasks.story import said
+from covey.surfaces.cli.terminal.letters import one_line
+from covey.surfaces.cli.views.documents import message_document
+from covey.surfaces.cli.views.headline import extras
 
 EXITS: Final[Mapping[TaskState, int]] = {
     TaskState.COMPLETED: DONE,

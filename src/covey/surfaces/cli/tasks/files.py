@@ -5,10 +5,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from covey.core.errors import Invalid, WouldOverwrite
-from covey.core.parts import FilePart
+from covey.core.ledger.message import FilePart
 from covey.surfaces.cli.call import Call
-from covey.surfaces.cli.export_file import new_file
 from covey.surfaces.cli.tasks.story import Artifact
+from covey.surfaces.cli.views.export_file import new_file
 
 
 class Saved(NamedTuple):

@@ -3,14 +3,14 @@
 from collections.abc import Sequence
 from datetime import datetime
 
-from covey.core.message import Message
-from covey.core.task import Task
-from covey.services.tasks import TaskView
+from covey.core.ledger.message import Message
+from covey.core.work.task import Task
+from covey.services.tasks.tasks import TaskView
 from covey.surfaces.cli.call import Call
-from covey.surfaces.cli.headline import about
-from covey.surfaces.cli.letters import one_line
+from covey.surfaces.cli.options.when import age
 from covey.surfaces.cli.tasks.naming import number_of
-from covey.surfaces.cli.when import age
+from covey.surfaces.cli.terminal.letters import one_line
+from covey.surfaces.cli.views.headline import about
 
 
 def show_tasks(call: Call, views: Sequence[TaskView], nothing: str) -> None:

@@ -1,10 +1,15 @@
 """Moving a task: what the verbs say after it has moved."""
 
-from covey.core.task import Task
+from covey.core.errors import Invalid
+from covey.core.identity import Identity
+from covey.core.ids import MessageId
+from covey.core.work.approval import Decision
+from covey.core.work.task import Task, TaskState
 from covey.surfaces.cli.call import Call
-from covey.surfaces.cli.letters import one_line
+from covey.surfaces.cli.exits import DONE, REJECTED
 from covey.surfaces.cli.tasks.document import task_document
 from covey.surfaces.cli.tasks.naming import name_of, number_of
+from covey.surfaces.cli.terminal.letters import one_line
 
 
 def show_move(call: Call, task: Task, said: str = "") -> None:
@@ -16,3 +21,16 @@ def show_move(call: Call, task: Task, said: str = "") -> None:
     name = call.run(name_of(call.services, task))
     reason = f": {one_line(task.reason)}" if task.reason else ""
     call.output.text(f"{name}: {said}" if said else f"{name} is {task.state}{reason}.")
+
+
+def decide_task(call: Call, task_id: MessageId, actor: Identity, decision: Decision) -> int:
+    """Say yes or no to a task that nobody has accepted yet."""
+    duties = call.services.duties
+    if decision.approve:
+        task = call.run(duties.accept(task_id, actor))
+        show_move(call, task)
+        return REJECTED if task.state is TaskState.REJECTED else DONE
+    if not decision.reason.strip():
+        raise Invalid("--reason", decision.reason or None, "say why you reject it")
+    show_move(call, call.run(duties.reject(task_id, actor, decision.reason.strip())))
+    return DONE

@@ -5,12 +5,12 @@ from typing import Final
 
 from covey.core.errors import Invalid, NotFound, TaskUnknown
 from covey.core.ids import MessageId
-from covey.core.message import Message
-from covey.core.task import Task
+from covey.core.ledger.message import Message
+from covey.core.work.task import Task
 from covey.services.space import Services
-from covey.services.tasks import TaskView
+from covey.services.tasks.tasks import TaskView
 from covey.surfaces.cli.call import Call
-from covey.surfaces.cli.references import is_number, message_of
+from covey.surfaces.cli.options.references import is_number, message_of
 
 VARIABLE: Final = "COVEY_TASK"
 """Holds the id of the task that a program is run for."""

@@ -4,17 +4,17 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from covey.core.ids import MessageId
-from covey.core.message import Message
-from covey.core.task import Task, TaskState
-from covey.services.tasks import TaskView
-from covey.surfaces.cli.branches import laid_out
+from covey.core.ledger.message import Message
+from covey.core.work.task import Task, TaskState
+from covey.services.tasks.tasks import TaskView
 from covey.surfaces.cli.call import Call
-from covey.surfaces.cli.events import day_and_time
-from covey.surfaces.cli.headline import extras, headline
+from covey.surfaces.cli.options.when import age
 from covey.surfaces.cli.tasks.listing import due, title, who
 from covey.surfaces.cli.tasks.naming import name_of
 from covey.surfaces.cli.tasks.story import Artifact, Step, is_told, said
-from covey.surfaces.cli.when import age
+from covey.surfaces.cli.terminal.branches import laid_out
+from covey.surfaces.cli.views.events import day_and_time
+from covey.surfaces.cli.views.headline import extras, headline
 
 
 def show_page(

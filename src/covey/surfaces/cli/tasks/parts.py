@@ -4,10 +4,10 @@ import json
 from argparse import ArgumentParser
 
 from covey.core.errors import Invalid
-from covey.core.parts import DataPart, Part
+from covey.core.ledger.message import DataPart, Part
 from covey.core.plain import plain
 from covey.surfaces.cli.call import Call
-from covey.surfaces.cli.texts import text_parts
+from covey.surfaces.cli.options.drafts import text_parts
 
 
 def part_arguments(parser: ArgumentParser) -> None:

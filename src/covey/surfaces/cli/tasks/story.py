@@ -5,14 +5,13 @@ from datetime import datetime
 from typing import Final, NamedTuple
 
 from covey.core.errors import NotFound
-from covey.core.event import Action, Event
 from covey.core.identity import Identity
 from covey.core.ids import MessageId
-from covey.core.message import Kind, Message
-from covey.core.parts import FilePart
-from covey.core.task import TaskMove
+from covey.core.ledger.event import Action, Event
+from covey.core.ledger.message import FilePart, Kind, Message
+from covey.core.work.task import TaskMove
 from covey.services.space import Services
-from covey.services.tasks import TaskView
+from covey.services.tasks.tasks import TaskView
 
 WORDS: Final[Mapping[Action, str]] = {
     Action.MESSAGE_SENT: "delegated",

@@ -4,17 +4,17 @@ import sys
 from collections.abc import Callable
 from typing import Final
 
-from covey.core.event import Action
 from covey.core.identity import Identity
 from covey.core.ids import MessageId
-from covey.core.task import FINISHED, TaskState
+from covey.core.ledger.event import Action
+from covey.core.work.task import FINISHED, TaskState
 from covey.services.space import Services
-from covey.services.tasks import TaskView
-from covey.surfaces.cli.letters import fitted, one_line, printable
-from covey.surfaces.cli.moments import moment
-from covey.surfaces.cli.output import Output, columns
+from covey.services.tasks.tasks import TaskView
 from covey.surfaces.cli.tasks.story import Step, is_step, is_told, step_of
-from covey.surfaces.cli.ticking import ticking
+from covey.surfaces.cli.terminal.letters import fitted, one_line, printable
+from covey.surfaces.cli.terminal.moments import moment
+from covey.surfaces.cli.terminal.output import Output, columns
+from covey.surfaces.cli.terminal.ticking import ticking
 
 _STATES: Final = frozenset(TaskState)
 

@@ -2,7 +2,7 @@
 
 from argparse import ArgumentParser
 
-from covey.core.task import TaskState
+from covey.core.work.task import TaskState
 from covey.surfaces.cli.call import Call
 from covey.surfaces.cli.exits import DONE, REJECTED
 from covey.surfaces.cli.tasks.moving import show_move

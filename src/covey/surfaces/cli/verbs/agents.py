@@ -4,15 +4,15 @@ from argparse import ArgumentParser
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 
-from covey.core.counted import counted
+from covey.core.directory.pause import WHOLE
 from covey.core.errors import BeyondToken
-from covey.core.pause import WHOLE
-from covey.services.directory import AgentView
-from covey.surfaces.cli.agent_document import agent_document
+from covey.core.text.wording import counted
+from covey.services.directory.directory import AgentView
 from covey.surfaces.cli.call import Call
 from covey.surfaces.cli.exits import DONE
 from covey.surfaces.cli.known_names import known_names
-from covey.surfaces.cli.pausing import told_pause
+from covey.surfaces.cli.views.pausing import told_pause
+from covey.surfaces.cli.views.ticket_document import agent_document
 
 DESCRIPTION = """\
 List the agents of the space, those with a live session first: who is idle, busy or offline, and how many tasks each

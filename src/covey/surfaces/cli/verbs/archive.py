@@ -4,7 +4,7 @@ from argparse import ArgumentParser
 
 from covey.surfaces.cli.call import Call
 from covey.surfaces.cli.exits import DONE
-from covey.surfaces.cli.references import HELP, message_of
+from covey.surfaces.cli.options.references import HELP, message_of
 
 DESCRIPTION = """\
 Put a message away for its recipient, who acts. A request that expects a reply must have been answered first, unless

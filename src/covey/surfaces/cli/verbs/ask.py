@@ -2,17 +2,17 @@
 
 from argparse import ArgumentParser
 
-from covey.core.approval import parse_approval_name
 from covey.core.errors import Invalid
 from covey.core.ids import parse_ticket_id
-from covey.surfaces.cli.answering import answer_exit, is_open, show_outcome
-from covey.surfaces.cli.approvals import EXITS, approval_in
+from covey.core.work.approval import parse_approval_name
 from covey.surfaces.cli.call import Call
-from covey.surfaces.cli.drafts import draft_arguments, draft_of, policy_of
 from covey.surfaces.cli.exits import INTERRUPTED
 from covey.surfaces.cli.live import run_live
-from covey.surfaces.cli.standing import await_answer
-from covey.surfaces.cli.when import parse_span
+from covey.surfaces.cli.options.drafts import draft_arguments, draft_of, policy_of
+from covey.surfaces.cli.options.when import parse_span
+from covey.surfaces.cli.views.answering import answer_exit, is_open, show_outcome
+from covey.surfaces.cli.views.approvals import EXITS, approval_in
+from covey.surfaces.cli.views.standing import await_answer
 
 USUAL_TIMEOUT = "60s"
 DESCRIPTION = """\

@@ -4,15 +4,14 @@ from argparse import ArgumentParser
 from functools import partial
 from pathlib import Path
 
-from covey.core.counted import counted
+from covey.core.text.wording import counted
 from covey.core.times import format_instant
 from covey.engines import engine_of
-from covey.services.backup import Backup
+from covey.services.care.backup import Backup
 from covey.surfaces.cli.call import Call
 from covey.surfaces.cli.credentials import check_whole
 from covey.surfaces.cli.exits import DONE
-from covey.surfaces.cli.progress import Progress
-from covey.surfaces.cli.sizes import size
+from covey.surfaces.cli.terminal.progress import Progress, size
 
 DESCRIPTION = """\
 Copy the whole space to one file, a tar: its records up to one moment, and the

@@ -5,13 +5,13 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from covey.core.binding import OWN, parse_bound, parse_conversation, parse_person
-from covey.core.channel import ChannelConfig, Style, console, parse_secret, webhook
+from covey.core.channels.binding import OWN, parse_bound, parse_conversation, parse_person
+from covey.core.channels.channel import ChannelConfig, Style, console, parse_secret, webhook
+from covey.core.channels.post import PostState
 from covey.core.errors import Invalid
 from covey.core.ids import DeliveryId, delivery_id, delivery_message, parse_message_id
 from covey.core.names import AgentName, parse_agent_name
-from covey.core.post import PostState
-from covey.services.channels import Said
+from covey.services.channels.channels import Said
 from covey.surfaces.cli.call import Call
 from covey.surfaces.cli.channels.show import (
     binding_document,
@@ -22,11 +22,11 @@ from covey.surfaces.cli.channels.show import (
     post_row,
     trouble_of,
 )
-from covey.surfaces.cli.counts import positive
 from covey.surfaces.cli.exits import DONE
-from covey.surfaces.cli.receipts import show_receipt
-from covey.surfaces.cli.texts import read_text
-from covey.surfaces.cli.user import actor_or_user
+from covey.surfaces.cli.options.drafts import read_text
+from covey.surfaces.cli.options.user import actor_or_user
+from covey.surfaces.cli.options.when import positive
+from covey.surfaces.cli.views.receipts import show_receipt
 
 DESCRIPTION = """\
 Reach people. A channel is an agent of the space: what is sent to it is posted to people, on a console or by a webhook,

@@ -39,7 +39,7 @@ def run(call: Call) -> int:
 
 
 def _words(call: Call, words: Sequence[str]) -> int:
-    from covey.surfaces.cli.completing import Known, complete
+    from covey.surfaces.cli.options.completing import Known, complete
 
     if "--store" in words[:-2]:
         call.options.store = words[words.index("--store") + 1]

@@ -5,21 +5,21 @@ from argparse import ArgumentParser
 from collections.abc import Sequence
 
 from covey.core.address import EVERYONE, Address, parse_address
-from covey.core.card import Presence
-from covey.core.draft import Draft
+from covey.core.directory.card import Presence
 from covey.core.errors import Invalid, TaskUnknown
 from covey.core.identity import Identity
 from covey.core.ids import MessageId, parse_new_message_id
-from covey.core.message import Callback, Kind
+from covey.core.ledger.draft import Draft
+from covey.core.ledger.message import Callback, Kind
 from covey.core.names import parse_scope, parse_subject
-from covey.services.recipients import SendPolicy, WhenUnknown
-from covey.services.tasks import TaskView
+from covey.services.mail.recipients import SendPolicy, WhenUnknown
+from covey.services.tasks.tasks import TaskView
 from covey.surfaces.cli.call import Call
 from covey.surfaces.cli.exits import DONE, INTERRUPTED
+from covey.surfaces.cli.options.when import parse_deadline, parse_span
 from covey.surfaces.cli.tasks.ending import EXIT_HELP, exit_of, show_ending
 from covey.surfaces.cli.tasks.naming import VARIABLE, name_of, task_of
 from covey.surfaces.cli.tasks.parts import part_arguments, parts_of
-from covey.surfaces.cli.when import parse_deadline, parse_span
 
 USUAL_WAIT = "1h"
 DESCRIPTION = f"""\

@@ -17,7 +17,7 @@ from covey.surfaces.cli.call import Call
 from covey.surfaces.cli.demo.script import STALLED
 from covey.surfaces.cli.demo.show import Summary, play
 from covey.surfaces.cli.demo.transcript import heading
-from covey.surfaces.cli.output import Output
+from covey.surfaces.cli.terminal.output import Output
 
 DESCRIPTION = """\
 Watch six processes on a fresh space in a temporary folder: a question that is answered before its task is committed,

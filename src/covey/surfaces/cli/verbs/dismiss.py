@@ -3,7 +3,7 @@
 from argparse import ArgumentParser
 
 from covey.surfaces.cli.call import Call
-from covey.surfaces.cli.settling import add_settling, settle
+from covey.surfaces.cli.views.settling import add_settling, settle
 
 DESCRIPTION = """\
 Let messages go without doing anything about them: they leave the inbox of the agent that acts, and the ledger says

@@ -4,13 +4,13 @@ from argparse import ArgumentParser
 from collections.abc import Collection, Sequence
 from contextlib import suppress
 
-from covey.core.diagnoses import DIAGNOSES
+from covey.core.care.diagnoses import DIAGNOSES
 from covey.core.errors import Invalid, Unavailable
-from covey.core.similar import closest
+from covey.core.text.wording import closest
 from covey.surfaces.cli.call import Call
 from covey.surfaces.cli.credentials import check_whole
-from covey.surfaces.cli.salvaging import save
-from covey.surfaces.cli.visit import Visit
+from covey.surfaces.cli.views.salvaging import save
+from covey.surfaces.cli.views.visit import Visit
 
 DESCRIPTION = """\
 Look for what is wrong with a space, say what it means and what to do about

@@ -4,15 +4,15 @@ import sys
 from argparse import ArgumentParser
 from collections.abc import Callable
 
-from covey.core.export_lines import Summary
+from covey.core.formats.export import Summary
 from covey.core.json import Json
 from covey.core.times import format_instant
 from covey.engines import engine_of
-from covey.services.transfer_export import Export
+from covey.services.transfer.export import Export
 from covey.surfaces.cli.call import Call
-from covey.surfaces.cli.export_file import new_file
-from covey.surfaces.cli.letters import escaped
-from covey.surfaces.cli.progress import Progress
+from covey.surfaces.cli.terminal.letters import escaped
+from covey.surfaces.cli.terminal.progress import Progress
+from covey.surfaces.cli.views.export_file import new_file
 
 DESCRIPTION = """\
 Write everything that the space holds to a file: agents, mail, debts, tasks, the

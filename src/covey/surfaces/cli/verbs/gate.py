@@ -2,13 +2,13 @@
 
 from argparse import ArgumentParser
 
-from covey.core.gate import Verdict
+from covey.core.ledger.gate import Verdict
 from covey.core.names import known_scope
 from covey.surfaces.cli.call import Call
-from covey.surfaces.cli.debts import show_debts
 from covey.surfaces.cli.exits import DONE
-from covey.surfaces.cli.forcing import add_forcing, reason
-from covey.surfaces.cli.ticket_document import ticket_document
+from covey.surfaces.cli.options.forcing import add_forcing, reason
+from covey.surfaces.cli.views.debts import show_debts
+from covey.surfaces.cli.views.ticket_document import ticket_document
 
 DESCRIPTION = """\
 Check that nothing in a scope is still owed: 0 where the gate is open, 1 where it is not; then it lists who owes what.

@@ -3,7 +3,7 @@
 from argparse import ArgumentParser
 
 from covey.surfaces.cli.call import Call
-from covey.surfaces.cli.settling import add_settling, settle
+from covey.surfaces.cli.views.settling import add_settling, settle
 
 DESCRIPTION = """\
 Mark messages as handled: they leave the inbox of the agent that acts. A request is handled by answering it: one that

@@ -3,7 +3,7 @@
 from argparse import ArgumentParser
 
 from covey.core.errors import Invalid
-from covey.core.similar import closest
+from covey.core.text.wording import closest
 from covey.surfaces.cli.call import Call
 from covey.surfaces.cli.catalogue import VERBS
 from covey.surfaces.cli.exits import DONE

@@ -10,11 +10,10 @@ from pathlib import Path
 from typing import BinaryIO, cast
 
 from covey.core.errors import Invalid
-from covey.core.export_lines import MAX_LINE_BYTES
-from covey.core.export_reader import ExportReader
+from covey.core.formats.export import MAX_LINE_BYTES, ExportReader
 from covey.surfaces.cli.call import Call
-from covey.surfaces.cli.progress import Progress
-from covey.surfaces.cli.user import actor_or_user
+from covey.surfaces.cli.options.user import actor_or_user
+from covey.surfaces.cli.terminal.progress import Progress
 from covey.surfaces.cli.verbs.export import document
 
 DESCRIPTION = """\

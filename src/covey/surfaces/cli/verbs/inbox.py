@@ -2,14 +2,13 @@
 
 from argparse import ArgumentParser
 
-from covey.core.delivery import WAITING, DeliveryState
-from covey.core.message import Kind
+from covey.core.ledger.delivery import WAITING, DeliveryState
+from covey.core.ledger.message import Kind
 from covey.core.names import known_scope
-from covey.services.looking import InboxFilter
+from covey.services.mail.looking import InboxFilter
 from covey.surfaces.cli.call import Call
-from covey.surfaces.cli.counts import positive
-from covey.surfaces.cli.documents import delivery_document, message_document
-from covey.surfaces.cli.when import parse_when
+from covey.surfaces.cli.options.when import parse_when, positive
+from covey.surfaces.cli.views.documents import delivery_document, message_document
 
 DESCRIPTION = """\
 Look at what waits for an agent, parked or with any of its sessions. Looking changes nothing. The numbers can be used
@@ -50,7 +49,7 @@ def run(call: Call) -> int:
             [{**message_document(i.message), **delivery_document(i.delivery), "state": str(i.state)} for i in items]
         )
         return 0
-    from covey.surfaces.cli.listing import show_items
+    from covey.surfaces.cli.views.listing import show_items
 
     is_narrowed = any((options.scope, options.kind, options.since, options.until, options.state))
     show_items(call.output, items, now, f"Nothing {'of that ' if is_narrowed else ''}waits for {agent}.")

@@ -5,18 +5,18 @@ import shlex
 from argparse import ArgumentParser
 from datetime import timedelta
 
-from covey.core.capacity import Overflow
-from covey.core.card import TaskOverflow
+from covey.core.directory.capacity import Overflow
+from covey.core.directory.card import TaskOverflow
+from covey.core.directory.session import SessionKind
 from covey.core.errors import Invalid
 from covey.core.json import Json
 from covey.core.limits import MAX_LEASE, PRESENCE_LEASE
 from covey.core.names import AgentName, parse_agent_name, parse_label
-from covey.core.session import SessionKind
-from covey.services.directory import Joined, JoinRequest
+from covey.services.directory.directory import Joined, JoinRequest
 from covey.surfaces.cli.call import Call
-from covey.surfaces.cli.cards import card_with
-from covey.surfaces.cli.exports import environment, export_line
-from covey.surfaces.cli.when import parse_span
+from covey.surfaces.cli.options.drafts import card_with
+from covey.surfaces.cli.options.when import parse_span
+from covey.surfaces.cli.views.exports import environment, export_line
 
 DESCRIPTION = """\
 Start a session of an agent, for a shell or another program to act as. It lives as long as that program's process, and

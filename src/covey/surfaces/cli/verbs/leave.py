@@ -5,9 +5,9 @@ from argparse import ArgumentParser
 
 from covey.core.errors import Invalid, SessionEnded
 from covey.core.ids import SessionId, parse_session_id
-from covey.services.presence import Leftovers
+from covey.services.directory.presence import Leftovers
 from covey.surfaces.cli.call import Call
-from covey.surfaces.cli.exports import unset_line
+from covey.surfaces.cli.views.exports import unset_line
 
 DESCRIPTION = """\
 End a session: the one that COVEY_SESSION proves, or another one of the same agent by its id. What it leaves unhandled

@@ -3,14 +3,13 @@
 from argparse import ArgumentParser
 from collections.abc import Sequence
 
-from covey.core.event import Action, Event
 from covey.core.ids import parse_message_id
+from covey.core.ledger.event import Action, Event
 from covey.core.names import known_scope, parse_agent_name
-from covey.ports.journal import EventFilter
+from covey.ports.ledger import EventFilter
 from covey.surfaces.cli.call import Call
-from covey.surfaces.cli.counts import positive
-from covey.surfaces.cli.events import show_event
-from covey.surfaces.cli.when import parse_span, parse_when
+from covey.surfaces.cli.options.when import parse_span, parse_when, positive
+from covey.surfaces.cli.views.events import show_event
 
 DESCRIPTION = """\
 Read the journal, oldest first: every change of the space, and who made it. With -f it stays and shows what happens,

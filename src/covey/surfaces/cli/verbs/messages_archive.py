@@ -6,7 +6,7 @@ from covey.core.errors import Invalid
 from covey.core.identity import Identity
 from covey.core.ids import MessageId
 from covey.surfaces.cli.call import Call
-from covey.surfaces.cli.references import add_message, message_given
+from covey.surfaces.cli.options.references import add_message, message_given
 
 DESCRIPTION = """\
 Archive a message for its recipient; write {"archived": ID}. A request that expects a reply must have been answered.

@@ -2,14 +2,14 @@
 
 from argparse import ArgumentParser
 
-from covey.core.delivery import DeliveryState
-from covey.core.dialogue_document import dialogue_document
 from covey.core.errors import Invalid
-from covey.core.message import Kind
+from covey.core.formats.dialogue import dialogue_document
+from covey.core.ledger.delivery import DeliveryState
+from covey.core.ledger.message import Kind
 from covey.core.names import known_scope, parse_agent_name
-from covey.services.looking import InboxFilter
+from covey.services.mail.looking import InboxFilter
 from covey.surfaces.cli.call import Call
-from covey.surfaces.cli.when import parse_when
+from covey.surfaces.cli.options.when import parse_when
 
 DESCRIPTION = """\
 List what an agent has not archived, as a JSON array: what waits for it, and the requests that it has answered and not

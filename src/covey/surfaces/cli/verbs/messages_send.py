@@ -3,20 +3,19 @@
 from argparse import ArgumentParser
 
 from covey.core.address import Address, AddressKind
-from covey.core.dialogue_document import dialogue_document
-from covey.core.draft import Draft
 from covey.core.errors import Invalid, MessageTooLarge
+from covey.core.formats.dialogue import dialogue_document
 from covey.core.ids import parse_message_id
+from covey.core.ledger.draft import Draft
+from covey.core.ledger.message import Kind, TextPart
+from covey.core.ledger.receipt import Receipt
 from covey.core.limits import MAX_DIALOGUE_BODY_BYTES
-from covey.core.message import Kind
 from covey.core.names import known_scope, known_subject, parse_agent_name, parse_subject
-from covey.core.parts import TextPart
-from covey.core.receipt import Receipt
-from covey.services.recipients import SendPolicy, WhenUnknown
+from covey.services.mail.recipients import SendPolicy, WhenUnknown
 from covey.surfaces.cli.call import Call
-from covey.surfaces.cli.documents import delivery_document
 from covey.surfaces.cli.exits import DONE, REFUSED
-from covey.surfaces.cli.texts import read_text
+from covey.surfaces.cli.options.drafts import read_text
+from covey.surfaces.cli.views.documents import delivery_document
 
 DESCRIPTION = """\
 Send a message of a task; write it as JSON, with its id and its deliveries. A name that nobody has yet becomes known,

@@ -2,9 +2,9 @@
 
 from argparse import ArgumentParser
 
-from covey.core.dialogue_document import dialogue_document
+from covey.core.formats.dialogue import dialogue_document
 from covey.surfaces.cli.call import Call
-from covey.surfaces.cli.references import add_message, message_given
+from covey.surfaces.cli.options.references import add_message, message_given
 
 DESCRIPTION = "List the whole reply chain that a message is in, as a JSON array in causal order, swept ones included."
 

@@ -5,17 +5,17 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
-from covey.core.counted import counted
 from covey.core.errors import Invalid, SpaceInUse, SpaceMissing, WouldOverwrite
 from covey.core.store_url import StoreUrl
+from covey.core.text.wording import counted
 from covey.engines import connect_inline, engine_of, parse_store_url
 from covey.services.space import Services
-from covey.services.transfer_move import Moved, Side, move
+from covey.services.transfer.move import Moved, Side, move
 from covey.surfaces.cli.advice import advise
 from covey.surfaces.cli.call import Call
 from covey.surfaces.cli.exits import DONE, REFUSED
-from covey.surfaces.cli.progress import Progress
-from covey.surfaces.cli.user import claimed_or_user
+from covey.surfaces.cli.options.user import claimed_or_user
+from covey.surfaces.cli.terminal.progress import Progress
 from covey.surfaces.cli.verbs.export import document
 
 DESCRIPTION = """\

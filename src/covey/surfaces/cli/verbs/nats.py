@@ -8,11 +8,11 @@ from typing import NamedTuple
 
 from covey.composition import nats_space, new_nats_key, public_nats_key
 from covey.core.errors import Invalid, Unavailable
+from covey.core.formats.nats_names import SpaceName, parse_space_name
+from covey.core.formats.nats_permissions import PEERS, NatsUser, check_nats_agent, server_configuration
 from covey.core.ids import MessageId
 from covey.core.json import Json
 from covey.core.names import OPERATOR, parse_agent_name
-from covey.core.nats_names import SpaceName, parse_space_name
-from covey.core.nats_permissions import PEERS, NatsUser, check_nats_agent, server_configuration
 from covey.services.space import Services
 from covey.surfaces.cli.call import Call
 from covey.surfaces.cli.exits import DONE

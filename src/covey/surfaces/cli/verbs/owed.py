@@ -3,11 +3,11 @@
 from argparse import ArgumentParser
 
 from covey.core.names import known_scope
-from covey.surfaces.cli.approvals import wanted_approval
 from covey.surfaces.cli.call import Call
-from covey.surfaces.cli.debts import show_debts
 from covey.surfaces.cli.exits import DONE
-from covey.surfaces.cli.ticket_document import ticket_document
+from covey.surfaces.cli.views.approvals import wanted_approval
+from covey.surfaces.cli.views.debts import show_debts
+from covey.surfaces.cli.views.ticket_document import ticket_document
 
 DESCRIPTION = """\
 List the answers that an agent owes, oldest first, or with --to those that it waits for. A debt is open until it is

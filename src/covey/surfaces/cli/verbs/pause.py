@@ -5,8 +5,8 @@ from argparse import ArgumentParser
 from covey.core.names import parse_agent_name
 from covey.surfaces.cli.call import Call
 from covey.surfaces.cli.exits import DONE
-from covey.surfaces.cli.pausing import pause_document
-from covey.surfaces.cli.user import actor_or_user
+from covey.surfaces.cli.options.user import actor_or_user
+from covey.surfaces.cli.views.pausing import pause_document
 
 DESCRIPTION = """\
 Pause an agent, or without a name the whole space: mail for it is accepted and waits, but it is shown nothing, takes no

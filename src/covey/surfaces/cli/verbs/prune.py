@@ -3,20 +3,19 @@
 from argparse import ArgumentParser
 from functools import partial
 
-from covey.core.counted import counted
 from covey.core.errors import Invalid
 from covey.core.json import Json
 from covey.core.names import known_scope
+from covey.core.text.wording import counted
 from covey.core.times import format_instant
 from covey.engines import engine_of
-from covey.services.prune import Outcome
-from covey.services.prune_survey import Survey, Wanted, Why
+from covey.services.care.prune import Outcome
+from covey.services.care.prune_survey import Survey, Wanted, Why
 from covey.surfaces.cli.call import Call
 from covey.surfaces.cli.exits import DONE, REFUSED
-from covey.surfaces.cli.progress import Progress
-from covey.surfaces.cli.sizes import size
-from covey.surfaces.cli.user import actor_or_user
-from covey.surfaces.cli.when import age, parse_span
+from covey.surfaces.cli.options.user import actor_or_user
+from covey.surfaces.cli.options.when import age, parse_span
+from covey.surfaces.cli.terminal.progress import Progress, size
 
 DESCRIPTION = """\
 Remove scopes that are closed and old, and threads without a scope that are:

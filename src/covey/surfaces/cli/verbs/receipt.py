@@ -3,21 +3,21 @@
 from argparse import ArgumentParser
 from collections.abc import Sequence
 
-from covey.core.delivery import Delivery
-from covey.core.details import extents, texts
-from covey.core.event import Action, Event
-from covey.services.history import Ledger
+from covey.core.care.details import extents, texts
+from covey.core.ledger.delivery import Delivery
+from covey.core.ledger.event import Action, Event
+from covey.services.care.history import Ledger
 from covey.surfaces.cli.call import Call
-from covey.surfaces.cli.debts import show_debts
-from covey.surfaces.cli.documents import delivery_document, message_document
-from covey.surfaces.cli.events import day_and_time, event_document
 from covey.surfaces.cli.exits import DONE
-from covey.surfaces.cli.headline import headline
-from covey.surfaces.cli.receipts import evidence_of, place_of
-from covey.surfaces.cli.references import HELP, message_of
-from covey.surfaces.cli.telling import Teller, Told
-from covey.surfaces.cli.ticket_document import ticket_document
-from covey.surfaces.cli.when import age
+from covey.surfaces.cli.options.references import HELP, message_of
+from covey.surfaces.cli.options.when import age
+from covey.surfaces.cli.views.debts import show_debts
+from covey.surfaces.cli.views.documents import delivery_document, message_document
+from covey.surfaces.cli.views.events import day_and_time, event_document
+from covey.surfaces.cli.views.headline import headline
+from covey.surfaces.cli.views.receipts import evidence_of, place_of
+from covey.surfaces.cli.views.telling import Teller, Told
+from covey.surfaces.cli.views.ticket_document import ticket_document
 
 DESCRIPTION = """\
 Show the ledger of a message: where each copy is and how far it got, on what evidence, who owes an answer to it, and

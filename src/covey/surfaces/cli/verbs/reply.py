@@ -2,14 +2,13 @@
 
 from argparse import ArgumentParser
 
-from covey.core.draft import Draft
-from covey.core.message import Kind
-from covey.core.parts import Part
-from covey.services.recipients import SendPolicy
+from covey.core.ledger.draft import Draft
+from covey.core.ledger.message import Kind, Part
+from covey.services.mail.recipients import SendPolicy
 from covey.surfaces.cli.call import Call
-from covey.surfaces.cli.receipts import show_receipt
-from covey.surfaces.cli.references import HELP, message_of
-from covey.surfaces.cli.texts import text_parts
+from covey.surfaces.cli.options.drafts import text_parts
+from covey.surfaces.cli.options.references import HELP, message_of
+from covey.surfaces.cli.views.receipts import show_receipt
 
 DESCRIPTION = """\
 Answer a message; it goes to whoever sent it. A request that was answered is still owed until it is archived, which

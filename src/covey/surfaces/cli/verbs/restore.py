@@ -3,15 +3,15 @@
 from argparse import ArgumentParser
 from functools import partial
 
-from covey.core.counted import counted
+from covey.core.text.wording import counted
 from covey.core.times import format_instant
 from covey.engines import engine_of, parse_store_url
-from covey.services.restore import Restore
+from covey.services.care.restore import Restore
 from covey.surfaces.cli.call import Call
 from covey.surfaces.cli.credentials import refuse_tokens
 from covey.surfaces.cli.exits import DONE
-from covey.surfaces.cli.progress import Progress
-from covey.surfaces.cli.user import claimed_or_user
+from covey.surfaces.cli.options.user import claimed_or_user
+from covey.surfaces.cli.terminal.progress import Progress
 
 DESCRIPTION = """\
 Make a space from a backup: where --to says, or else where the space is that

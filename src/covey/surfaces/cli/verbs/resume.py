@@ -5,7 +5,7 @@ from argparse import ArgumentParser
 from covey.core.names import parse_agent_name
 from covey.surfaces.cli.call import Call
 from covey.surfaces.cli.exits import DONE
-from covey.surfaces.cli.user import actor_or_user
+from covey.surfaces.cli.options.user import actor_or_user
 
 DESCRIPTION = """\
 Let an agent, or without a name the whole space, go on after `covey pause`. An agent that was paused by itself stays so

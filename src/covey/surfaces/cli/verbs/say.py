@@ -2,22 +2,22 @@
 
 from argparse import ArgumentParser
 
+from covey.core.directory.session import Session
 from covey.core.errors import SessionEnded, SessionUnknown
 from covey.core.identity import Identity
 from covey.core.ids import TicketId
-from covey.core.parts import Part
-from covey.core.session import Session
-from covey.services.exchange import Exchange, ExchangeState
+from covey.core.ledger.message import Part
+from covey.services.dialogue.exchange import Exchange, ExchangeState
 from covey.services.space import Services
 from covey.surfaces.cli.advice import advise
 from covey.surfaces.cli.call import Call
 from covey.surfaces.cli.exits import INTERRUPTED
 from covey.surfaces.cli.live import run_live
+from covey.surfaces.cli.options.drafts import text_parts
+from covey.surfaces.cli.options.when import parse_span
 from covey.surfaces.cli.sessions.naming import HELP, session_of
 from covey.surfaces.cli.sessions.talking import show_exchange
-from covey.surfaces.cli.standing import follow
-from covey.surfaces.cli.texts import text_parts
-from covey.surfaces.cli.when import parse_span
+from covey.surfaces.cli.views.standing import follow
 
 DESCRIPTION = """\
 Say something to one live session: a child, or another session of an agent, where `covey send` writes to the agent. What

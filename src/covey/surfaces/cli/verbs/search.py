@@ -2,16 +2,15 @@
 
 from argparse import ArgumentParser
 
-from covey.core.message import Kind
+from covey.core.ledger.message import Kind
 from covey.core.names import known_scope, parse_agent_name
 from covey.ports.ledger import MessageFilter
 from covey.surfaces.cli.call import Call
-from covey.surfaces.cli.counts import positive
-from covey.surfaces.cli.documents import message_document
 from covey.surfaces.cli.exits import DONE
-from covey.surfaces.cli.headline import about, headline
-from covey.surfaces.cli.letters import one_line
-from covey.surfaces.cli.when import age, parse_when
+from covey.surfaces.cli.options.when import age, parse_when, positive
+from covey.surfaces.cli.terminal.letters import one_line
+from covey.surfaces.cli.views.documents import message_document
+from covey.surfaces.cli.views.headline import about, headline
 
 DESCRIPTION = """\
 Find messages by their words, best first: all words must be in the subject or the text. Everything that was ever

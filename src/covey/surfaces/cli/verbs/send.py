@@ -3,8 +3,8 @@
 from argparse import ArgumentParser
 
 from covey.surfaces.cli.call import Call
-from covey.surfaces.cli.drafts import draft_arguments, draft_of, policy_of
-from covey.surfaces.cli.receipts import show_receipt
+from covey.surfaces.cli.options.drafts import draft_arguments, draft_of, policy_of
+from covey.surfaces.cli.views.receipts import show_receipt
 
 DESCRIPTION = "Send a message. When the command ends with 0 it is durable; the receipt says who has it and who has not."
 EXAMPLES = """\

@@ -6,9 +6,9 @@ from covey.core.errors import Invalid
 from covey.core.names import parse_agent_name
 from covey.surfaces.cli.call import Call
 from covey.surfaces.cli.exits import DONE
+from covey.surfaces.cli.options.when import parse_span
 from covey.surfaces.cli.sessions.forest import forest
 from covey.surfaces.cli.sessions.tree import NOTHING, tree_document, tree_lines
-from covey.surfaces.cli.when import parse_span
 
 DESCRIPTION = """\
 Show the live sessions as a tree: each with its children below it, how it stands, for how long, the beginning of its
@@ -55,6 +55,6 @@ def run(call: Call) -> int:
 def _styles(call: Call) -> dict[str, str]:
     if not call.output.is_for_a_person:
         return {}
-    from covey.surfaces.cli.screen import STYLES  # here because it brings rich along
+    from covey.surfaces.cli.terminal.screen import STYLES  # here because it brings rich along
 
     return dict(STYLES)

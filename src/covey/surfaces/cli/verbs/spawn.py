@@ -7,24 +7,24 @@ from typing import Final
 
 from covey.core.errors import CoveyError, Invalid, RecipientUnknown, WaitCircle
 from covey.core.identity import Identity
-from covey.core.message import Callback
+from covey.core.ledger.message import Callback
 from covey.core.names import AgentName, parse_agent_name, parse_label
-from covey.core.run import Run, RunMode
-from covey.core.spawn_rules import check_mode, check_time_limit
+from covey.core.work.run import Run, RunMode
+from covey.core.work.spawn_rules import check_mode, check_time_limit
 from covey.engines import engine_of
+from covey.services.children.request import SpawnRequest
+from covey.services.children.spawning import RunResult
 from covey.services.space import Services
-from covey.services.spawn_request import SpawnRequest
-from covey.services.spawning import RunResult
 from covey.surfaces.cli.advice import advise
 from covey.surfaces.cli.call import Call
 from covey.surfaces.cli.exits import DONE, INTERRUPTED
 from covey.surfaces.cli.live import run_live
+from covey.surfaces.cli.options.drafts import read_text
+from covey.surfaces.cli.options.when import parse_span
 from covey.surfaces.cli.sessions import background
 from covey.surfaces.cli.sessions.document import run_document
 from covey.surfaces.cli.sessions.ending import EXIT_HELP, exit_of, name_of, show_ending, show_way
 from covey.surfaces.cli.sessions.staying import Stayed, stay
-from covey.surfaces.cli.texts import read_text
-from covey.surfaces.cli.when import parse_span
 
 DESCRIPTION = f"""\
 Start a child: a session of an agent that does one task, by the command on the agent's card or the one given with

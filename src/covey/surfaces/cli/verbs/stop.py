@@ -3,14 +3,14 @@
 from argparse import ArgumentParser
 
 from covey.core.identity import Identity
-from covey.core.run import Run
+from covey.core.work.run import Run
 from covey.surfaces.cli.call import Call
 from covey.surfaces.cli.exits import DONE, UNAVAILABLE
 from covey.surfaces.cli.live import run_live
+from covey.surfaces.cli.options.when import parse_span
 from covey.surfaces.cli.sessions.document import run_document
 from covey.surfaces.cli.sessions.ending import name_of
 from covey.surfaces.cli.sessions.naming import HELP, run_of
-from covey.surfaces.cli.when import parse_span
 
 USUAL_WAIT = "15s"
 DESCRIPTION = """\

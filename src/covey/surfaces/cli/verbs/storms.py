@@ -4,15 +4,15 @@ from argparse import ArgumentParser
 
 from covey.core.errors import Invalid
 from covey.core.ids import MessageId
-from covey.core.negotiation import ROUNDS
-from covey.core.stop import Stop
-from covey.core.storm import Limit, Limits, encode_limits
+from covey.core.storms.budget import Limit, Limits, encode_limits
+from covey.core.storms.stop import Stop
+from covey.core.work.negotiation import ROUNDS
 from covey.surfaces.cli.call import Call
-from covey.surfaces.cli.counts import positive
 from covey.surfaces.cli.exits import DONE
-from covey.surfaces.cli.references import HELP, message_of
-from covey.surfaces.cli.storms import show_stop, show_tree, stop_document, tree_document
-from covey.surfaces.cli.user import actor_or_user
+from covey.surfaces.cli.options.references import HELP, message_of
+from covey.surfaces.cli.options.user import actor_or_user
+from covey.surfaces.cli.options.when import positive
+from covey.surfaces.cli.views.storms import show_stop, show_tree, stop_document, tree_document
 
 DESCRIPTION = """\
 Show what was stopped, and what is near its limits. A message and all that it led to are one causal tree, which has a

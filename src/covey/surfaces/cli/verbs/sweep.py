@@ -5,8 +5,8 @@ from argparse import ArgumentParser
 from covey.core.names import known_scope
 from covey.surfaces.cli.call import Call
 from covey.surfaces.cli.exits import DONE
-from covey.surfaces.cli.forcing import add_forcing, reason
-from covey.surfaces.cli.ticket_document import ticket_document
+from covey.surfaces.cli.options.forcing import add_forcing, reason
+from covey.surfaces.cli.views.ticket_document import ticket_document
 
 DESCRIPTION = """\
 Put all messages of a scope away, once nothing in it is owed: the gate must be open, or be forced. They stay readable

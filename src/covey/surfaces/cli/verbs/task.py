@@ -3,15 +3,15 @@
 from argparse import ArgumentParser
 from collections.abc import Sequence
 
-from covey.services.tasks import TaskView
+from covey.services.tasks.tasks import TaskView
 from covey.surfaces.cli.call import Call
-from covey.surfaces.cli.documents import message_document
 from covey.surfaces.cli.exits import DONE, INTERRUPTED
+from covey.surfaces.cli.options.when import parse_span
 from covey.surfaces.cli.tasks.document import artifact_document, step_document, task_document, tree_document
 from covey.surfaces.cli.tasks.ending import EXIT_HELP, exit_of, show_ending
 from covey.surfaces.cli.tasks.naming import HELP_OR_OWN, number_of, task_of
 from covey.surfaces.cli.tasks.story import artifacts, said, story
-from covey.surfaces.cli.when import parse_span
+from covey.surfaces.cli.views.documents import message_document
 
 DESCRIPTION = f"""\
 Show a task: what is to be done, every move with who made it, how far it is, its result, its files, and the tasks that

@@ -3,14 +3,13 @@
 from argparse import ArgumentParser
 
 from covey.core.names import AgentName, known_scope, parse_agent_name
-from covey.ports.tasks import TaskFilter
+from covey.ports.work import TaskFilter
 from covey.surfaces.cli.call import Call
-from covey.surfaces.cli.counts import positive
 from covey.surfaces.cli.exits import DONE
+from covey.surfaces.cli.options.when import parse_span, positive
 from covey.surfaces.cli.tasks.document import task_document
 from covey.surfaces.cli.tasks.listing import show_tasks
 from covey.surfaces.cli.tasks.naming import number_of
-from covey.surfaces.cli.when import parse_span
 
 USUAL_LIMIT = 100
 DESCRIPTION = """\

@@ -3,14 +3,14 @@
 from argparse import ArgumentParser
 from collections.abc import Sequence
 
-from covey.core.message import Message
-from covey.surfaces.cli.branches import branches
+from covey.core.ledger.message import Message
 from covey.surfaces.cli.call import Call
-from covey.surfaces.cli.documents import message_document
 from covey.surfaces.cli.exits import DONE
-from covey.surfaces.cli.headline import extras, headline
-from covey.surfaces.cli.letters import one_line
-from covey.surfaces.cli.references import HELP, message_of
+from covey.surfaces.cli.options.references import HELP, message_of
+from covey.surfaces.cli.terminal.branches import branches
+from covey.surfaces.cli.terminal.letters import one_line
+from covey.surfaces.cli.views.documents import message_document
+from covey.surfaces.cli.views.headline import extras, headline
 
 DESCRIPTION = """\
 Show the whole dialogue that a message is in, as a tree: each reply below what it answers. What was put away is there

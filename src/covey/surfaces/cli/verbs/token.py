@@ -3,16 +3,15 @@
 from argparse import ArgumentParser, Namespace
 from datetime import datetime
 
+from covey.core.directory.token import Token, hash_secret, parse_note, parse_token_id, token_id
 from covey.core.errors import Invalid
 from covey.core.json import Json
 from covey.core.names import OPERATOR, AgentName, parse_agent_name
-from covey.core.secret import hash_secret
 from covey.core.times import format_instant
-from covey.core.token import Token, parse_note, parse_token_id, token_id
 from covey.surfaces.cli.call import Call
 from covey.surfaces.cli.exits import DONE
-from covey.surfaces.cli.user import actor_or_user
-from covey.surfaces.cli.when import age
+from covey.surfaces.cli.options.user import actor_or_user
+from covey.surfaces.cli.options.when import age
 
 DESCRIPTION = """\
 Make, list and revoke tokens. A token proves who acts: it is bound to one agent, or to the operator. Whoever has an

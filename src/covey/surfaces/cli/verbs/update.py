@@ -4,11 +4,11 @@ from argparse import ArgumentParser
 
 from covey.core.errors import Invalid
 from covey.core.ids import MessageId
-from covey.core.parts import Part
-from covey.core.task import Task
+from covey.core.ledger.message import Part
+from covey.core.work.task import Task
 from covey.surfaces.cli.call import Call
-from covey.surfaces.cli.counts import positive
 from covey.surfaces.cli.exits import DONE
+from covey.surfaces.cli.options.when import positive
 from covey.surfaces.cli.tasks.moving import show_move
 from covey.surfaces.cli.tasks.naming import ATTEMPT_VARIABLE, HELP_OR_OWN, own_attempt, task_of
 from covey.surfaces.cli.tasks.parts import part_arguments, parts_of

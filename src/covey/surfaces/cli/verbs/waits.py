@@ -5,12 +5,12 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from covey.core.json import Json
+from covey.core.ledger.waits import Edge, circles
 from covey.core.names import parse_agent_name
 from covey.core.times import format_instant
-from covey.core.waits import Edge, circles
 from covey.surfaces.cli.call import Call
 from covey.surfaces.cli.exits import DONE
-from covey.surfaces.cli.when import age
+from covey.surfaces.cli.options.when import age
 
 DESCRIPTION = """\
 Show who waits for whom, the longest first. Who waits does nothing else until the answer or the task is there, or its

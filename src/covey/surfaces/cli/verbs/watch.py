@@ -3,20 +3,19 @@
 from argparse import ArgumentParser
 from collections.abc import Sequence
 
-from covey.core.event import Action, Event
+from covey.core.ledger.event import Action, Event
 from covey.core.names import AgentName, parse_agent_name
-from covey.ports.journal import EventFilter
+from covey.ports.ledger import EventFilter
 from covey.services.space import Services
 from covey.surfaces.cli.call import Call
-from covey.surfaces.cli.counts import positive
-from covey.surfaces.cli.documents import message_document
-from covey.surfaces.cli.events import event_document
 from covey.surfaces.cli.follow import follow
 from covey.surfaces.cli.live import run_live
-from covey.surfaces.cli.moments import show_moment
-from covey.surfaces.cli.output import Output
-from covey.surfaces.cli.telling import Teller
-from covey.surfaces.cli.when import parse_span
+from covey.surfaces.cli.options.when import parse_span, positive
+from covey.surfaces.cli.terminal.moments import show_moment
+from covey.surfaces.cli.terminal.output import Output
+from covey.surfaces.cli.views.documents import message_document
+from covey.surfaces.cli.views.events import event_document
+from covey.surfaces.cli.views.telling import Teller
 
 DESCRIPTION = """\
 Watch a space, or one agent in it, as things happen: who sends what to whom, how far it gets, who joins and leaves.

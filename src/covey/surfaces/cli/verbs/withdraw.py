@@ -5,7 +5,7 @@ from argparse import ArgumentParser
 from covey.core.ids import parse_message_id
 from covey.surfaces.cli.call import Call
 from covey.surfaces.cli.exits import DONE
-from covey.surfaces.cli.receipts import show_receipt
+from covey.surfaces.cli.views.receipts import show_receipt
 
 DESCRIPTION = """\
 Take a message back from every inbox where nobody was shown it yet; only its sender can. Where somebody was shown it

@@ -13,12 +13,11 @@ from covey.engines import engine_of, home_of
 from covey.runtime.duty import Duty, keep_on_duty
 from covey.runtime.programs.command import check_program, parse_command
 from covey.surfaces.cli.call import Call
-from covey.surfaces.cli.cards import card_with
-from covey.surfaces.cli.counts import positive
-from covey.surfaces.cli.duty import Shown
 from covey.surfaces.cli.exits import DONE, INTERRUPTED
-from covey.surfaces.cli.ticking import ticking
-from covey.surfaces.cli.when import parse_span
+from covey.surfaces.cli.options.drafts import card_with
+from covey.surfaces.cli.options.when import parse_span, positive
+from covey.surfaces.cli.terminal.ticking import ticking
+from covey.surfaces.cli.views.duty import Shown
 
 DESCRIPTION = """\
 Keep an agent on duty: take its tasks as they come, run a program for each, and hand in what it prints. No shell is

@@ -1,6 +1,8 @@
 """The rules of Anthropic's Messages API for a request, in the order in which they are looked at."""
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Collection, Mapping, Sequence
+from itertools import takewhile
 from typing import Final, NamedTuple
 
 from covey.core.json import Json, JsonObject
@@ -8,11 +10,153 @@ from covey.testing.models.anthropic_messages.abilities import Abilities, abiliti
 from covey.testing.models.anthropic_messages.binding import check_binding
 from covey.testing.models.anthropic_messages.blocks import read_blocks
 from covey.testing.models.anthropic_messages.conversation import Speech, read_conversation
-from covey.testing.models.anthropic_messages.pairing import check_pairs
 from covey.testing.models.anthropic_messages.thinking import Thinking, check_budget, check_thoughts, read_thinking
-from covey.testing.models.anthropic_messages.tools import check_choice, read_tools
-from covey.testing.models.anthropic_messages.voice import AnthropicVoice
-from covey.testing.models.cursor import Cursor
+from covey.testing.models.cursor import Cursor, Path
+from covey.testing.models.refusal import Refusal
+from covey.testing.models.schemas import check_parameters
+
+_TYPES = {"an array": "a valid list", "an object": "a valid dictionary"}
+
+
+class AnthropicVoice:
+    """Names the place first, its steps separated by dots."""
+
+    def missing(self, path: Path) -> Refusal:
+        return self.invalid(path, "Field required")
+
+    def wrong_type(self, path: Path, wanted: str, value: Json) -> Refusal:
+        return self.invalid(path, f"Input should be {_TYPES.get(wanted, wanted.replace(' ', ' valid ', 1))}")
+
+    def not_one_of(self, path: Path, value: str, options: Sequence[str]) -> Refusal:
+        *rest, last = (repr(option) for option in options)
+        choice = f"{', '.join(rest)} or {last}" if rest else last
+        return self.invalid(path, f"Input should be {choice}")
+
+    def unknown(self, path: Path) -> Refusal:
+        return self.invalid(path, "Extra inputs are not permitted")
+
+    def invalid(self, path: Path, why: str) -> Refusal:
+        place = ".".join(str(step) for step in path)
+        return Refusal(f"{place}: {why}" if place else why)
+
+
+def check_pairs(speeches: Sequence[Speech], declared: Collection[str] | None, known: Collection[str]) -> None:
+    """Refuse uses without results, results without uses, and uses of tools that are not declared.
+
+    `declared` is None where the request has no tools. `known` has the ids of uses that the model itself made: a model
+    may call what does not exist, and is then told so.
+    """
+    seen: set[str] = set()
+    for place, speech in enumerate(speeches):
+        uses = speech.of("tool_use")
+        for use in uses:
+            if use.field("id") in seen:
+                use.at.refuse("`tool_use` ids must be unique")
+            seen.add(use.field("id"))
+            if declared is None:
+                use.at.refuse("Requests which include `tool_use` or `tool_result` blocks must define tools")
+            if use.field("name") not in declared and use.field("id") not in known and not use.at.get("toolset_name"):
+                use.at.refuse(f"Tool '{use.field('name')}' not found in provided tools")
+        _check_answered(speech.at, [use.field("id") for use in uses], speeches[place + 1 : place + 2])
+        before = speeches[place - 1].of("tool_use") if place else []
+        _check_results(speech, {use.field("id") for use in before})
+
+
+def _check_answered(at: Cursor, ids: Sequence[str], following: Sequence[Speech]) -> None:
+    leading = [
+        block.field("tool_use_id")
+        for speech in following
+        for block in takewhile(lambda block: block.type == "tool_result", speech.blocks)
+    ]
+    open_ids = [use_id for use_id in ids if use_id not in leading]
+    if open_ids:
+        at.refuse(
+            "`tool_use` ids were found without `tool_result` blocks immediately after: "
+            f"{', '.join(open_ids)}. Each `tool_use` block must have a corresponding `tool_result` block in the "
+            "next message."
+        )
+
+
+def _check_results(speech: Speech, asked: Collection[str]) -> None:
+    answered: set[str] = set()
+    for result in speech.of("tool_result"):
+        use_id = result.field("tool_use_id")
+        if use_id not in asked:
+            result.at.refuse(
+                f"unexpected `tool_use_id` found in `tool_result` blocks: {use_id}. Each `tool_result` block must have "
+                "a corresponding `tool_use` block in the previous message."
+            )
+        if use_id in answered:
+            result.at.refuse(f"each tool_use must have a single result. Found multiple `tool_result` blocks: {use_id}")
+        answered.add(use_id)
+
+
+_NAME: Final = re.compile(r"[a-zA-Z0-9_-]{1,128}")
+_TOOL_FIELDS: Final = {
+    "allowed_callers",
+    "cache_control",
+    "defer_loading",
+    "description",
+    "eager_input_streaming",
+    "input_examples",
+    "input_schema",
+    "name",
+    "strict",
+    "type",
+}
+_CHOICES: Final = {
+    "auto": {"type", "disable_parallel_tool_use"},
+    "any": {"type", "disable_parallel_tool_use"},
+    "tool": {"type", "disable_parallel_tool_use", "name"},
+    "none": {"type"},
+}
+
+
+def read_tools(body: Cursor, *, has_betas: bool) -> frozenset[str] | None:
+    """Check the tools and return their names; None where the request has none."""
+    tools = body.get("tools")
+    if tools is None:
+        return None
+    names: list[str] = []
+    for tool in tools.items():
+        kind = tool.get("type")
+        if kind is None or kind.text() == "custom":
+            _check_custom(tool, has_betas)
+        if name := tool.get("name"):
+            names.append(name.text())
+    if len(set(names)) < len(names):
+        tools.refuse("Tool names must be unique.")
+    return frozenset(names)
+
+
+def _check_custom(tool: Cursor, has_betas: bool) -> None:
+    if not has_betas:
+        tool.only(_TOOL_FIELDS)
+    name = tool.need("name")
+    if not _NAME.fullmatch(name.text()):
+        name.refuse("String should match pattern '^[a-zA-Z0-9_-]{1,128}$'")
+    if description := tool.get("description"):
+        description.text()
+    strict = tool.get("strict")
+    check_parameters(tool.need("input_schema"), is_strict=strict is not None and strict.boolean())
+
+
+def check_choice(body: Cursor, declared: Collection[str] | None, able: Abilities) -> bool:
+    """Check `tool_choice`; return whether it forces the model to use a tool."""
+    choice = body.get("tool_choice")
+    if choice is None:
+        return False
+    if not declared:
+        choice.refuse("tool_choice may only be specified while providing tools")
+    kind = choice.need("type").one_of(*_CHOICES)
+    choice.only(_CHOICES[kind])
+    if kind == "tool" and (name := choice.need("name").text()) not in declared:
+        choice.refuse(f"Tool '{name}' not found in provided tools")
+    is_forced = kind in {"any", "tool"}
+    if is_forced and not able.takes_forced_tools:
+        choice.refuse('type "tool" and "any" are not supported for this model.')
+    return is_forced
+
 
 _FIELDS: Final = {
     "cache_control",

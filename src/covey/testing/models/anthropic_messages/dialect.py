@@ -1,19 +1,81 @@
 """Anthropic's Messages API: POST /v1/messages."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from covey.core.json import JsonObject
 from covey.testing.models.anthropic_messages.answer import Said, Signed, answer
-from covey.testing.models.anthropic_messages.binding import unbound
+from covey.testing.models.anthropic_messages.binding import thoughts, unbound
 from covey.testing.models.anthropic_messages.check import Checked, check_request
-from covey.testing.models.anthropic_messages.entries import entries
-from covey.testing.models.anthropic_messages.said import said
+from covey.testing.models.anthropic_messages.conversation import Speech
+from covey.testing.models.anthropic_messages.signature import Signature, digest, prefix_digest
 from covey.testing.models.anthropic_messages.thinking import BINDING_BETA
-from covey.testing.models.dialect import Answer, Event
+from covey.testing.models.dialect import Answer, Event, encode
+from covey.testing.models.lenient import objects, string, texts
 from covey.testing.models.refusal import Refusal
-from covey.testing.models.request import Api, Entry, ModelRequest, betas
-from covey.testing.models.script import Thought, ToolCall, Trouble, Turn, with_ids
+from covey.testing.models.request import Api, Entry, Kind, ModelRequest, betas
+from covey.testing.models.script import Part, Thought, ToolCall, Trouble, Turn, with_ids
+
+
+def entries(body: JsonObject) -> Iterator[Entry]:
+    """Go through the system prompt and the blocks of all messages."""
+    for text in texts(body.get("system")):
+        yield Entry("system", Kind.TEXT, text)
+    for message in objects(body.get("messages")):
+        role, content = string(message.get("role")), message.get("content")
+        if isinstance(content, str):
+            yield Entry(role, Kind.TEXT, content)
+        for block in objects(content):
+            yield from _entry(role, block)
+
+
+def _entry(role: str, block: JsonObject) -> Iterator[Entry]:
+    match block.get("type"):
+        case "text":
+            yield Entry(role, Kind.TEXT, string(block.get("text")))
+        case "thinking":
+            yield Entry(role, Kind.THOUGHT, string(block.get("thinking")))
+        case "tool_use":
+            name, use_id = string(block.get("name")), string(block.get("id"))
+            yield Entry(role, Kind.CALL, encode(block.get("input")), name, use_id)
+        case "tool_result":
+            text = "\n".join(texts(block.get("content")))
+            yield Entry(role, Kind.RESULT, text, id=string(block.get("tool_use_id")))
+        case _:
+            pass
+
+
+def said(parts: Sequence[Part], checked: Checked, body: JsonObject) -> Iterator[Said]:
+    """Go through what is said."""
+    thinking, speeches = checked.thinking, checked.speeches
+    prefix = prefix_digest(body, speeches)
+    previous = _latest(speeches)
+    for part in _with_first_thought(parts, checked):
+        if isinstance(part, Thought):
+            if thinking.is_on:
+                text = "" if thinking.omits_text else part.text
+                signature = Signature(digest(text), prefix, previous).encoded()
+                previous = digest(signature)
+                yield Signed(text, signature)
+        else:
+            yield part
+
+
+def _with_first_thought(parts: Sequence[Part], checked: Checked) -> Sequence[Part]:
+    """Thinking by a budget, a model begins every turn of its own with a thought."""
+    goes_on = bool(checked.speeches[-1].of("tool_result"))
+    has_thought = any(isinstance(part, Thought) for part in parts)
+    if checked.thinking.mode != "enabled" or goes_on or has_thought:
+        return parts
+    return [Thought("Let me think."), *parts]
+
+
+def _latest(speeches: Sequence[Speech]) -> str:
+    latest = ""
+    for thought in thoughts(speeches):
+        latest = digest(thought.block.field("signature"))
+    return latest
+
 
 _TROUBLES: Final = {
     Trouble.RATE_LIMITED: (429, "rate_limit_error", "This request would exceed your account's rate limit."),

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import Final
 
 from covey.testing.models.cursor import Cursor
-from covey.testing.models.openai_functions import check_name, refuse_empty
+from covey.testing.models.openai import check_name, refuse_empty
 from covey.testing.models.refusal import Refusal
 
 _PARTICIPANT: Final = re.compile(r"[^\s<|\\/>]+")

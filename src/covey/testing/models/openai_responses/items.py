@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Final
 
 from covey.testing.models.cursor import Cursor
-from covey.testing.models.openai_functions import check_name
+from covey.testing.models.openai import check_name
 from covey.testing.models.refusal import Refusal
 
 OUTPUTS: Final = {

@@ -1,0 +1,204 @@
+"""The shared folder under examination: what others put there that can't be used, and what they left."""
+
+import os
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import closing, suppress
+from typing import Final, NamedTuple
+
+from covey.adapters.folder import atomic
+from covey.adapters.folder.judging import Content, Fault, digest_of, is_file, read, shown
+from covey.adapters.folder.lockfile import break_stale, is_stale
+from covey.adapters.folder.looking.looking import Looking
+from covey.adapters.folder.manifest import LOCK, OWN_LOCK, is_unusable, torn_lines
+from covey.adapters.folder.notebook.database import NOTEBOOK, is_damaged, throw_away
+from covey.adapters.folder.notebook.notebook import Notebook
+from covey.adapters.folder.notebook.records import Aside, Row
+from covey.adapters.folder.registry import BROKEN, REGISTRY, Registry
+from covey.adapters.folder.shelves import HOME, MANIFEST, folder_of
+from covey.core.care.diagnoses_folder import (
+    FOLDER_FILE_CHANGED,
+    FOLDER_FILE_LARGE,
+    FOLDER_FILE_LINK,
+    FOLDER_FILE_MISNAMED,
+    FOLDER_FILE_MISSING,
+    FOLDER_FILE_SPECIAL,
+    FOLDER_FILE_STRAY,
+    FOLDER_FILE_TWICE,
+    FOLDER_FILE_UNPARSED,
+    FOLDER_FILE_UNREADABLE,
+    FOLDER_HINDERED,
+    FOLDER_LEFTOVERS,
+    FOLDER_UNUSABLE,
+    MANIFEST_LOCK_STALE,
+    MANIFEST_TORN,
+    MANIFEST_UNUSABLE,
+    NOTEBOOK_DAMAGED,
+    REGISTRY_BROKEN,
+)
+from covey.core.care.finding import Area, Diagnosis, Examination, Finding
+from covey.core.errors import CoveyError, Invalid, StoreReadOnly
+from covey.core.formats.layout import Layout
+from covey.core.formats.layouts import paper
+from covey.core.identity import Identity
+from covey.core.text.wording import counted
+from covey.ports.checkup import Tell
+from covey.ports.folder import Arrived
+
+
+class Compared(NamedTuple):
+    changed: Sequence[str]
+    """Paths of files whose content is another one now."""
+    twice: Sequence[str]
+    """Ids that several files of other programs have, each with the paths of these."""
+
+
+def compare(root: str, layout: Layout, rows: Iterable[Row]) -> Compared:
+    """Read every file that is known, and compare it with what is remembered of it."""
+    changed: list[str] = []
+    by_id: defaultdict[str, list[str]] = defaultdict(list)
+    for row in rows:
+        found = read(f"{root}/{row.path}")
+        if not isinstance(found, Content):
+            continue  # it is gone, or was replaced by something that is told of elsewhere
+        if digest_of(found.content) != row.digest:
+            changed.append(row.path)
+        elif not row.is_ours and (file_id := _id_in(layout, found.content, row.owner)):
+            by_id[file_id].append(row.path)
+    twice = [f"{file_id}: {', '.join(paths)}" for file_id, paths in sorted(by_id.items()) if _are_two(paths)]
+    return Compared(changed, twice)
+
+
+def _are_two(paths: Collection[str]) -> bool:
+    return len(paths) > 1
+
+
+def _id_in(layout: Layout, content: bytes, owner: str) -> str:
+    try:
+        return paper(layout, content, owner).id
+    except Invalid:
+        return ""
+
+
+_AT_ONCE: Final = 1000
+_FAULTS: Final[Sequence[tuple[Fault, Diagnosis, str, str]]] = (
+    (Fault.HINDERED, FOLDER_HINDERED, "folder that can't be used", "folders that can't be used"),
+    (Fault.CONTENT, FOLDER_FILE_UNPARSED, "file that is no message", "files that are no messages"),
+    (Fault.LARGE, FOLDER_FILE_LARGE, "file that is too large", "files that are too large"),
+    (Fault.UNREADABLE, FOLDER_FILE_UNREADABLE, "file that can't be read", "files that can't be read"),
+    (Fault.LINK, FOLDER_FILE_LINK, "symbolic link", "symbolic links"),
+    (Fault.SPECIAL, FOLDER_FILE_SPECIAL, "pipe, socket or device", "pipes, sockets or devices"),
+    (Fault.NAME, FOLDER_FILE_MISNAMED, "name that can't be used", "names that can't be used"),
+    (Fault.STRAY, FOLDER_FILE_STRAY, "thing that is no message", "things that are no messages"),
+)
+"""Each with its diagnosis, and what one or several of them are called."""
+
+
+class MirrorCheckup:
+    """It looks as the next visit will, in a copy of the notebook, and takes nothing in."""
+
+    area = Area.FOLDER
+
+    def __init__(self, path: str, layout: Layout) -> None:
+        self._root = path
+        self._layout = layout
+        self._notebook = f"{path}/{HOME}/{NOTEBOOK}"
+
+    async def examine(self, *, thorough: bool, tell: Tell) -> Examination:
+        del tell
+        if not os.access(self._root, os.R_OK | os.W_OK | os.X_OK):
+            return Examination(self.area, "", (Finding(FOLDER_UNUSABLE, f"{self._root} can't be used"),))
+        findings: list[Finding] = []
+        is_usable = True
+        if is_damaged(self._notebook):
+            findings.append(Finding(NOTEBOOK_DAMAGED, f"{self._notebook} is damaged"))
+            is_usable = False
+        with closing(Notebook.copied(self._notebook if is_usable else None)) as notebook:
+            count = notebook.count()
+            compared = compare(self._root, self._layout, notebook.standing() if thorough else ())
+            findings += self._seen(notebook, compared.changed)
+            findings += _compared(compared)
+        findings += self._files_beside()
+        return Examination(self.area, f"{counted(count, 'file')} of messages, {self._layout} layout", tuple(findings))
+
+    async def mend(self, findings: Sequence[Finding], actor: Identity) -> None:
+        for finding in findings:
+            if finding.diagnosis is MANIFEST_LOCK_STALE:
+                break_stale(self._lock, f"{self._root}/{HOME}/{OWN_LOCK}")
+            elif finding.diagnosis is NOTEBOOK_DAMAGED:
+                throw_away(self._notebook)
+            elif finding.diagnosis is FOLDER_LEFTOVERS:
+                for leftover in finding.items:
+                    self._remove(leftover)
+
+    @property
+    def _lock(self) -> str:
+        return f"{self._root}/{MANIFEST}{LOCK}"
+
+    def _seen(self, notebook: Notebook, changed: Sequence[str]) -> Iterator[Finding]:
+        looking = Looking(self._root, self._layout, notebook, is_tidy=False)
+        unparsed: list[str] = []
+        try:
+            sighting = looking.look(_AT_ONCE)
+            unparsed = [problem for arrived in sighting.arrived if (problem := self._problem(arrived)) is not None]
+            unparsed = [problem for problem in unparsed if problem.partition(": ")[0] not in changed]
+        except (CoveyError, OSError) as error:
+            yield Finding(FOLDER_UNUSABLE, f"{self._root} can't be looked through: {error}")
+        asides = [aside for aside in notebook.asides() if os.path.lexists(f"{self._root}/{aside.path}")]
+        for fault, diagnosis, one, many in _FAULTS:
+            items = [_item(aside) for aside in asides if aside.kind == fault and aside.path not in changed]
+            if diagnosis is FOLDER_FILE_UNPARSED:
+                items += unparsed
+            if items:
+                yield Finding(diagnosis, counted(len(items), one, many), tuple(sorted(items)))
+        missing = sorted(row.path for row in notebook.owed() if not is_file(f"{self._root}/{row.path}"))
+        if missing:
+            yield Finding(FOLDER_FILE_MISSING, f"{counted(len(missing), 'file')} missing", tuple(missing))
+        if leftovers := sorted(looking.leftovers):
+            yield Finding(FOLDER_LEFTOVERS, counted(len(leftovers), "temporary file"), tuple(leftovers))
+
+    def _files_beside(self) -> Iterator[Finding]:
+        if self._layout is Layout.DIALOGUE:
+            if is_unusable(f"{self._root}/{MANIFEST}"):
+                yield Finding(MANIFEST_UNUSABLE, f"{MANIFEST} can't be added to")
+            if count := torn_lines(f"{self._root}/{MANIFEST}"):
+                yield Finding(MANIFEST_TORN, f"{counted(count, 'line')} of {MANIFEST} can't be read")
+            if is_stale(self._lock):
+                yield Finding(MANIFEST_LOCK_STALE, f"{MANIFEST}{LOCK} is held by nobody")
+            return
+        broken = [name for name in sorted(os.listdir(self._root)) if name.startswith(f"{REGISTRY}{BROKEN}")]
+        if os.path.lexists(f"{self._root}/{REGISTRY}") and Registry(self._root).is_broken():
+            broken.insert(0, REGISTRY)
+        if broken:
+            yield Finding(REGISTRY_BROKEN, counted(len(broken), "broken file"), tuple(broken))
+
+    def _problem(self, arrived: Arrived) -> str | None:
+        """Return why a file that nobody has looked at yet will be set aside; None where it will be taken in."""
+        try:
+            paper(self._layout, arrived.content, arrived.spot.owner)
+        except Invalid as error:
+            return f"{folder_of(self._layout, arrived.spot)}/{arrived.spot.name}: {error.message}"
+        return None
+
+    def _remove(self, leftover: str) -> None:
+        path = f"{self._root}/{leftover}"
+        if atomic.is_temporary(os.path.basename(path)):
+            try:
+                with suppress(FileNotFoundError):
+                    os.unlink(path)
+            except OSError as error:
+                raise StoreReadOnly(path, error.strerror or str(error)) from error
+
+
+def _compared(found: Compared) -> Iterator[Finding]:
+    if found.changed:
+        count = counted(len(found.changed), "file that was changed", "files that were changed")
+        yield Finding(FOLDER_FILE_CHANGED, count, tuple(found.changed))
+    if found.twice:
+        count = counted(len(found.twice), "id that several files have", "ids that several files have")
+        yield Finding(FOLDER_FILE_TWICE, count, tuple(found.twice))
+
+
+def _item(aside: Aside) -> str:
+    path = shown(aside.path)
+    return f"{path}: {aside.problem}" if aside.kind == Fault.CONTENT else path

@@ -1,0 +1,1 @@
+"""The notebook: a disposable database that remembers which file stands where."""

@@ -1,0 +1,35 @@
+"""Snapshots of file parts, for foreign programs: they open a file by its path, so there is one for each copy."""
+
+import os
+from typing import Final
+
+from covey.adapters.folder import atomic
+from covey.adapters.folder.judging import is_usable, stands
+from covey.core.formats.foreign_ids import is_folder_name
+
+FILES: Final = "files"
+"""The folder beside an agent's inbox: one folder in it for each message that has file parts."""
+NAMELESS: Final = "file"
+_MODE: Final = 0o400
+
+
+def keep(root: str, owner: str, file_id: str, name: str, content: bytes) -> str | None:
+    """Write a snapshot, unless it is there, and return its path; None where it can't be written."""
+    name = name if is_folder_name(name) else NAMELESS
+    steps = (owner, FILES, file_id)
+    if not all(map(is_folder_name, steps)) or not is_usable(root, "/".join(steps), is_made=False):
+        return None
+    path = f"{root}/{owner}/{FILES}/{file_id}/{name}"
+    if not os.path.lexists(path):
+        atomic.make_folders(root, *steps)
+        atomic.write(path, content, _MODE)
+    return os.path.abspath(path)
+
+
+def discard(root: str, owner: str, file_id: str) -> None:
+    """Remove the snapshots of a copy."""
+    folder = f"{owner}/{FILES}/{file_id}"
+    if all(map(is_folder_name, (owner, file_id))) and stands(root, folder):
+        import shutil  # here because it takes time to load, and few messages are pruned
+
+        shutil.rmtree(f"{root}/{folder}", ignore_errors=True)

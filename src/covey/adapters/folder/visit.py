@@ -1,0 +1,334 @@
+"""A visit to the folder, in the calling thread: nothing here ever suspends."""
+
+import json
+import os
+from collections.abc import Callable, Mapping, Sequence
+
+from covey.adapters.folder import atomic, snapshots
+from covey.adapters.folder.beside import Beside, Gate
+from covey.adapters.folder.bringing import Bringing
+from covey.adapters.folder.freshness import mark_after, time_of
+from covey.adapters.folder.judging import Content, Fault, aside_stamp, digest_of, is_file, read, stamp_of, stands
+from covey.adapters.folder.looking.looking import Looking
+from covey.adapters.folder.manifest import Manifest
+from covey.adapters.folder.notebook.notebook import Notebook
+from covey.adapters.folder.notebook.owed import forget_elsewhere, owe
+from covey.adapters.folder.notebook.records import Aside, Row, row
+from covey.adapters.folder.notebook.standing import (
+    DEEP,
+    MANIFEST_POSITION,
+    MANIFEST_SIZE,
+    POSITION,
+    REGISTRY_STAMP,
+    registry_stamp,
+)
+from covey.adapters.folder.registry import Registry
+from covey.adapters.folder.shelves import MANIFEST, folder_of, suffix_of
+from covey.adapters.folder.trouble import explained
+from covey.adapters.folder.turn import Turn
+from covey.core.formats.foreign_ids import is_folder_name
+from covey.core.formats.layout import Known, Layout, Spot
+from covey.core.ids import MessageId
+from covey.core.json import Json, to_json
+from covey.core.names import AgentName
+from covey.ports.folder import Sheet, Sighting
+
+
+class FilesVisit:
+    """`Visit` for whoever has the turn."""
+
+    def __init__(
+        self,
+        root: str,
+        layout: Layout,
+        notebook: Notebook,
+        turn: Turn,
+        manifest: Manifest,
+        beside: Beside,
+        gate: Gate,
+        is_left: Callable[[], bool],
+        leave: Callable[[], None],
+    ) -> None:
+        """`is_left` tells whether nothing in the folder has changed. `leave` is called when everything is written down,
+        before those are told who will look at the folder then."""
+        self._root = root
+        self._layout = layout
+        self._notebook = notebook
+        self._turn = turn
+        self._beside = beside
+        self._gate = gate
+        self._later: atomic.FolderSync | None = None
+        self._remember: Callable[[], None] | None = None
+        self._is_left = is_left
+        self._leave = leave
+        self._is_quiet = False
+        self._looked: Looking | None = None
+        self._manifest = manifest
+        self._registry_told: str | None = None
+        self._marks: dict[str, str] = {}
+        """Written down at the end: what is not is done again, to the same end."""
+        self._position = int(notebook.mark(POSITION) or "0")
+        self._manifest_position = int(notebook.mark(MANIFEST_POSITION) or "0")
+        self._manifest_size = int(notebook.mark(MANIFEST_SIZE) or "0")
+        if self._manifest.size() < self._manifest_size:
+            # Its end did not outlive a power cut, or somebody made it anew: what is not there comes again.
+            self._manifest_position = self._manifest_size = 0
+
+    @property
+    def position(self) -> int:
+        return self._position
+
+    @property
+    def manifest_position(self) -> int:
+        return self._manifest_position
+
+    async def look(self, limit: int) -> Sighting:
+        self._settle()
+        if self._looked is None and self._is_left():
+            self._is_quiet = True
+            self._notebook.hold()  # nothing is told that others have to know before this is over
+            return Sighting([], [], None, [])
+        self._notebook.let_go()
+        with explained(self._root):
+            sighting = self._looking.look(limit)
+            if self._layout is Layout.MAILBOX:
+                stamp = registry_stamp(self._root)
+                if stamp != self._notebook.mark(REGISTRY_STAMP):
+                    self._registry_told = stamp
+                    sighting = sighting._replace(registry=self._entries())
+        return sighting
+
+    async def note(self, known: Sequence[Known], digests: Mapping[Spot, str]) -> None:
+        self._settle()
+        with explained(self._root), self._notebook.writing():
+            for each in known:
+                self._note(each, digests.get(each.spot))
+
+    async def set_aside(self, spot: Spot, digest: str, problem: str) -> None:
+        self._settle()
+        folder = folder_of(self._layout, spot)
+        del digest  # the stamp tells as much, and need not read the file
+        with explained(self._root):
+            stamps = self._looking.stamps.get((folder, spot.name))
+            stamp = stamps.aside if stamps is not None else self._aside_stamp(folder, spot.name)
+            self._notebook.put_aside(Aside(folder, spot.name, Fault.CONTENT, stamp, problem))
+        self._looking.settled(folder, spot.name)
+
+    async def bring(self, sheets: Sequence[Sheet]) -> None:
+        self._settle()
+        with explained(self._root):
+            is_open = self._looked is not None and self._looked.is_open
+            told = [each for sheet in sheets for each in self._rows(sheet.known)] if is_open else ()
+            if self._looked is not None:
+                self._looked.leave()
+            Bringing(
+                self._root, self._layout, self._notebook, self, is_quiet=self._looked is None and self._is_quiet
+            ).bring(sheets)
+        for each in told:
+            self._looking.settled(each.folder, each.name)
+
+    async def keep_file(self, owner: str, file_id: str, name: str, content: bytes) -> str | None:
+        with explained(self._root):
+            return snapshots.keep(self._root, owner, file_id, name, content)
+
+    async def discard(self, known: Sequence[Known]) -> None:
+        self._settle()
+        for one in known:
+            snapshots.discard(self._root, one.spot.owner, one.file_id)
+        rows = [each for one in known for each in self._rows(one)]
+        with explained(self._root):
+            self.confirmed()
+            for each in rows:
+                if each.stamp and is_file(f"{self._root}/{each.path}"):
+                    os.unlink(f"{self._root}/{each.path}")
+            folders = dict.fromkeys(each.folder for each in rows if each.stamp)
+            atomic.sync_folders(f"{self._root}/{folder}" for folder in folders if stands(self._root, folder))
+            self._notebook.forget(rows)
+        for each in rows:
+            self._looking.settled(each.folder, each.name)
+
+    async def known(self, file_id: str) -> Sequence[Known]:
+        self._settle()
+        return [each.known for each in self._notebook.by_id(file_id)]
+
+    async def copies(self, message_id: MessageId) -> Sequence[Known]:
+        self._settle()
+        return [each.known for each in self._notebook.by_message(message_id)]
+
+    async def messages(self, after: str, limit: int) -> Sequence[MessageId]:
+        self._settle()
+        return self._notebook.messages(after, limit)
+
+    async def agent_called(self, name: str) -> AgentName | None:
+        return self._notebook.agent_called(name)
+
+    async def call(self, agent: AgentName, name: str) -> None:
+        self._notebook.call(agent, name)
+
+    async def owner_of(self, agent: AgentName) -> str:
+        name = self._notebook.name_of(agent)
+        return name if name is not None and is_folder_name(name) else agent
+
+    async def advance(self, position: int) -> None:
+        self._marks[POSITION] = str(position)
+        self._position = position
+
+    async def append(self, lines: Sequence[tuple[int, str]], position: int) -> bool:
+        size = self._manifest_size
+        if lines:
+            self.confirmed()
+            with explained(f"{self._root}/{MANIFEST}"):
+                after = self._manifest.append([line for _, line in lines], size)
+            if after is None:
+                return False
+            size = after
+        self._marks |= {MANIFEST_POSITION: str(position), MANIFEST_SIZE: str(size)}
+        self._manifest_position, self._manifest_size = position, size
+        return True
+
+    async def registry(self) -> Mapping[str, Json]:
+        return self._entries() if self._layout is Layout.MAILBOX else {}
+
+    async def register(self, entries: Mapping[str, Mapping[str, Json]]) -> None:
+        self._settle()
+        if self._layout is not Layout.MAILBOX or not entries:
+            return
+        self.confirmed()
+        if self._looked is not None:
+            self._looked.leave()
+        before, changed = registry_stamp(self._root), time_of(self._root)
+        Registry(self._root).put(entries)
+        if before in (self._notebook.mark(REGISTRY_STAMP), self._registry_told):
+            self._registry_told = None
+            self._notebook.put_marks({REGISTRY_STAMP: registry_stamp(self._root)})
+        mark = self._notebook.inboxes().get("")
+        if mark is not None and mark.mtime == changed:
+            self._notebook.leave_again("", mark_after(mark, time_of(self._root)))
+
+    def begin(self) -> bool:
+        """See to what one that was killed was about to do; tell whether there was one."""
+        written = self._turn.read()
+        if written is not None:
+            try:
+                superseded, owed = ([Row(*each) for each in rows] for rows in json.loads(written))
+            except (ValueError, TypeError):  # it was of another version: then everything is looked at
+                self._notebook.put_marks({DEEP: ""})
+            else:
+                owe(self._notebook, superseded, owed)
+        self._turn.clear()
+        return written is not None
+
+    def end(self) -> None:
+        """Write down how everything is left. It is not called where a visit fails: then all is told again."""
+        with explained(self._root):
+            if self._later is None:
+                self._write_down()
+                return
+            self._gate.end()
+            self._later.prepare()
+            # What changes the folder is done by now: it would have to wait for the disk. This has not to.
+            self._beside.begin(self._write_down)
+            try:
+                self._wait_now()
+            finally:
+                self._beside.end()
+
+    def _write_down(self) -> None:
+        with self._notebook.writing():
+            self._settle()
+            if self._looked is not None:
+                self._looked.leave()
+                self._notebook.own(self._looked.owners)
+            if self._registry_told is not None:
+                self._marks[REGISTRY_STAMP] = self._registry_told
+            self._notebook.put_marks(self._marks)
+        self._notebook.flush()
+        self._turn.clear()
+        self._leave()
+        self._gate.tell()
+
+    # What those who bring files wait for.
+
+    def intend(self, superseded: Sequence[Row], owed: Sequence[Row]) -> None:
+        self._notebook.flush()
+        self._turn.write(to_json([superseded, owed]).encode())
+
+    def confirming(self) -> None:
+        self._gate.begin()
+
+    def confirmed(self) -> None:
+        self._gate.end()
+
+    def afterwards(self, remember: Callable[[], None]) -> None:
+        self._settle()
+        self._remember = remember
+
+    def _settle(self) -> None:
+        """Remember what was brought. It is put off until somebody asks, or the disk has to be waited for anyway."""
+        remember, self._remember = self._remember, None
+        if remember is not None:
+            remember()
+
+    def later(self, wait: atomic.FolderSync) -> None:
+        self._wait_now()
+        self._later = wait
+
+    def _wait_now(self) -> None:
+        wait, self._later = self._later, None
+        if wait is not None:
+            wait.wait()
+
+    @property
+    def _looking(self) -> Looking:
+        if self._looked is None:
+            self._looked = Looking(self._root, self._layout, self._notebook)
+        return self._looked
+
+    def _entries(self) -> Mapping[str, Json]:
+        return Registry(self._root).entries()
+
+    def _rows(self, known: Known) -> Sequence[Row]:
+        return self._notebook.of_agent(known.message_id, known.agent)
+
+    def _note(self, known: Known, digest: str | None) -> None:
+        folder = folder_of(self._layout, known.spot)
+        name = known.spot.name
+        earlier = self._rows(known)
+        stamps = self._looking.stamps.get((folder, name))
+        stamp = stamps.file if stamps is not None else self._stamp(folder, name)
+        if digest is None:
+            digest = next((each.digest for each in earlier), None) or self._digest(folder, name)
+        self._make_way(folder, name, known)
+        new = row(known, folder, digest, stamp)
+        self._notebook.put([new])
+        self._notebook.forget_aside(folder, name)
+        forget_elsewhere(self._root, self._notebook, new)
+        for each in (new, *earlier):
+            self._looking.settled(each.folder, each.name)
+
+    def _make_way(self, folder: str, name: str, known: Known) -> None:
+        """Keep in mind that the file is owed which somebody has written over with this one."""
+        other = self._notebook.at(folder, name)
+        if other is None or (other.message_id, other.agent) == (known.message_id, known.agent):
+            return
+        suffix = suffix_of(self._layout)
+        count = 2
+        while self._notebook.at(folder, f"{name.removesuffix(suffix)}-{count}{suffix}") is not None:
+            count += 1
+        self._notebook.put([other._replace(name=f"{name.removesuffix(suffix)}-{count}{suffix}", stamp="")])
+
+    def _stamp(self, folder: str, name: str) -> str:
+        try:
+            return stamp_of(os.lstat(f"{self._root}/{folder}/{name}"))
+        except OSError:
+            return ""
+
+    def _aside_stamp(self, folder: str, name: str) -> str:
+        try:
+            return aside_stamp(os.lstat(f"{self._root}/{folder}/{name}"))
+        except OSError:
+            return ""
+
+    def _digest(self, folder: str, name: str) -> str:
+        found = read(f"{self._root}/{folder}/{name}")
+        return digest_of(found.content) if isinstance(found, Content) else ""

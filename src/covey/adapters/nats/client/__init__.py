@@ -1,0 +1,1 @@
+"""The connection to NATS: settings, credentials, retries, requests and errors."""

@@ -1,0 +1,271 @@
+"""The link: one connection to NATS for a whole process, on a thread with an event loop of its own.
+
+Short-lived programs have no event loop, and what waits for a server must not hold up the one that a program has. So the
+client lives here, and other threads call it and wait.
+"""
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from concurrent.futures import Future
+from contextlib import suppress
+from functools import partial
+from threading import Lock, Thread
+from typing import Any, Final, TypeVar
+
+from nats.aio.client import Client
+from nats.errors import NoRespondersError
+
+from covey.adapters.nats.client.account import Account, account_of
+from covey.adapters.nats.client.connecting import connected, left
+from covey.adapters.nats.client.patience import PAUSE_S, is_temporary
+from covey.adapters.nats.client.settings import NatsSettings
+from covey.adapters.nats.client.steady import SteadyClient
+from covey.core.errors import CoveyError, NatsUnreachable, StoreClosed
+from covey.threads import start_thread
+
+T = TypeVar("T")
+
+STREAMS_S: Final = 2.0
+"""How long servers that know nothing of streams are tried: one that is just being stopped is one of them."""
+CLOSE_LIMIT_S: Final = 5.0
+
+
+class Link:
+    """Connects when it is first called, reconnects by itself, and ends when the last that shares it lets go."""
+
+    def __init__(self, settings: NatsSettings) -> None:
+        self.settings = settings
+        self._guard = Lock()
+        self._users = 0
+        self._is_closed = False
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._thread: Thread | None = None
+        self._connecting: asyncio.Lock | None = None
+        self._client: SteadyClient | None = None
+        self._account: Account | None = None
+        self._reconnected: list[Callable[[], None]] = []
+        self._owed: set[Future[None]] = set()
+        self._started_soon: set[asyncio.Task[Any]] = set()
+        """So that they are not collected as garbage while they wait."""
+        self._disconnected: list[Callable[[], None]] = []
+
+    def share(self) -> "Link":
+        """Count one more who uses it."""
+        with self._guard:
+            self._users += 1
+        return self
+
+    def release(self) -> None:
+        """Let go; the last one ends it. Not on an event loop that others need."""
+        with self._guard:
+            self._users -= 1
+            is_last = self._users <= 0 and not self._is_closed
+            self._is_closed = self._is_closed or is_last
+        if is_last:
+            self._end()
+
+    def call(self, work: Callable[[Client], Coroutine[Any, Any, T]], limit_s: float) -> T:
+        """Run a coroutine on the client, and wait for what it comes to. What it raises is raised here; when it takes
+        too long it is cancelled, and that is NatsUnreachable."""
+        running = asyncio.run_coroutine_threadsafe(self._run(work), self._started())
+        return self._result(running, limit_s)
+
+    def post(self, call: Callable[[], None]) -> None:
+        """Call something on the link's thread, without waiting for it."""
+        self._started().call_soon_threadsafe(call)
+
+    @property
+    def client(self) -> Client | None:
+        """The client, once there is one; for what runs on the link's thread."""
+        return self._client
+
+    @property
+    def owes(self) -> bool:
+        """Whether something has to be done before the next record is written."""
+        return bool(self._owed)
+
+    def begin(self, work: Callable[[Client], Coroutine[Any, Any, None]]) -> Callable[[], None]:
+        """Run a coroutine on the client until what is returned is called, or the link ends."""
+        running = asyncio.run_coroutine_threadsafe(self._run(work), self._started())
+        return lambda: _stop(running)
+
+    def owe(self, work: Callable[[Client], Coroutine[Any, Any, None]]) -> None:
+        """Run a coroutine on the client that has to be done before the next record is written."""
+        running = asyncio.run_coroutine_threadsafe(self._run(work), self._started())
+        self._owed.add(running)
+        running.add_done_callback(self._owed.discard)
+
+    async def settled(self) -> None:
+        """Return when what is owed is done; on the link's own loop."""
+        for owed in tuple(self._owed):
+            with suppress(Exception):  # whoever owes it has said so, and gave up
+                await asyncio.wrap_future(owed)
+
+    @property
+    def account(self) -> Account:
+        """What the server says of this connection."""
+        if self._account is None:
+            self.call(_nothing, self.settings.limit_s)
+        assert self._account is not None
+        return self._account
+
+    def on_reconnect(self, call: Callable[[], None]) -> Callable[[], None]:
+        """Call something on the link's thread whenever the connection was lost and is there again; until what is
+        returned is called."""
+        return _added(self._reconnected, call)
+
+    def on_disconnect(self, call: Callable[[], None]) -> Callable[[], None]:
+        """Call something on the link's thread whenever the connection is lost; until what is returned is called."""
+        return _added(self._disconnected, call)
+
+    def _result(self, running: "Future[T]", limit_s: float) -> T:
+        try:
+            return running.result(limit_s + self.settings.limit_s if self._client is None else limit_s)
+        except TimeoutError:
+            if running.done():
+                raise
+            running.cancel()
+            raise NatsUnreachable(self.settings.shown, f"no answer in {limit_s:g} s") from None
+        except BaseException:
+            running.cancel()  # a signal; nobody waits for it any more
+            raise
+
+    def _started(self) -> asyncio.AbstractEventLoop:
+        with self._guard:
+            if self._is_closed:
+                raise StoreClosed
+            if self._loop is None:
+                self._loop = asyncio.new_event_loop()
+                self._thread = start_thread(partial(self._work, self._loop), "covey nats")
+            return self._loop
+
+    def _work(self, loop: asyncio.AbstractEventLoop) -> None:
+        asyncio.set_event_loop(loop)
+        try:
+            loop.run_forever()
+            _cancel_all(loop)
+            loop.run_until_complete(self._close())  # one that came to be meanwhile
+        finally:
+            loop.close()
+
+    async def _run(self, do: Callable[[Client], Coroutine[Any, Any, T]]) -> T:
+        client = self._client
+        if client is None:
+            client = await self._connect()
+        return await do(client)
+
+    def start(
+        self,
+        work: Callable[[Client], Coroutine[Any, Any, T]],
+        limit_s: float,
+        then: Callable[[T | None, BaseException | None], None],
+    ) -> None:
+        """Run a coroutine on the client, and tell what it came to or raised; on the link's thread. When it takes too
+        long it is cancelled, and that is NatsUnreachable."""
+
+        async def tell() -> None:
+            ends = asyncio.timeout(limit_s)
+            try:
+                async with ends:
+                    value = await self._run(work)
+            except Exception as error:  # noqa: BLE001 - it is told
+                late = NatsUnreachable(self.settings.shown, f"no answer in {limit_s:g} s")
+                then(None, late if ends.expired() else error)
+            else:
+                then(value, None)
+
+        def done(task: "asyncio.Task[None]") -> None:
+            self._started_soon.discard(task)
+            if task.cancelled():
+                then(None, NatsUnreachable(self.settings.shown, "the connection was closed"))
+
+        task = asyncio.get_running_loop().create_task(tell())
+        self._started_soon.add(task)
+        task.add_done_callback(done)
+
+    async def _connect(self) -> SteadyClient:
+        if self._connecting is None:
+            self._connecting = asyncio.Lock()
+        async with self._connecting:
+            loop = asyncio.get_running_loop()
+            ends_at = loop.time() + self.settings.limit_s
+            while self._client is None:
+                try:
+                    self._client = await self._new_client()
+                except CoveyError as error:
+                    # A server that is cut off from the others can't answer for streams; the next one may.
+                    now = loop.time()
+                    if not is_temporary(error.__cause__) or now >= ends_at:
+                        raise
+                    if isinstance(error.__cause__, NoRespondersError):
+                        ends_at = min(ends_at, now + STREAMS_S)
+                    await asyncio.sleep(PAUSE_S)
+            return self._client
+
+    async def _new_client(self) -> SteadyClient:
+        client = await connected(
+            self.settings,
+            error_cb=_ignore,
+            disconnected_cb=self._tell_disconnected,
+            reconnected_cb=self._tell_reconnected,
+        )
+        try:
+            self._account = await account_of(client, self.settings)
+        except BaseException:
+            await left(client)
+            raise
+        return client
+
+    async def _tell_reconnected(self) -> None:
+        for call in tuple(self._reconnected):
+            call()
+
+    async def _tell_disconnected(self) -> None:
+        for call in tuple(self._disconnected):
+            call()
+
+    def _end(self) -> None:
+        loop, thread = self._loop, self._thread
+        if loop is None or thread is None:
+            return
+        closing = asyncio.run_coroutine_threadsafe(self._close(), loop)
+        with suppress(TimeoutError):
+            closing.result(CLOSE_LIMIT_S)
+        loop.call_soon_threadsafe(loop.stop)
+        thread.join(CLOSE_LIMIT_S)
+
+    async def _close(self) -> None:
+        client, self._client = self._client, None
+        if client is not None:
+            await left(client)
+
+
+def _cancel_all(loop: asyncio.AbstractEventLoop) -> None:
+    """End what is still under way, so that nothing of it is left behind."""
+    tasks = asyncio.all_tasks(loop)
+    for task in tasks:
+        task.cancel()
+    if tasks:
+        loop.run_until_complete(asyncio.gather(*tasks, return_exceptions=True))
+
+
+async def _ignore(_error: Exception) -> None:
+    """Errors of the connection are met by whoever uses it next."""
+
+
+async def _nothing(_client: Client) -> None:
+    """Only to be connected."""
+
+
+def _stop(running: "Future[None]") -> None:
+    running.cancel()
+
+
+def _added(calls: list[Callable[[], None]], call: Callable[[], None]) -> Callable[[], None]:
+    calls.append(call)
+
+    def stop() -> None:
+        with suppress(ValueError):
+            calls.remove(call)
+
+    return stop

@@ -1,0 +1,203 @@
+"""Settings of a space on NATS: where its servers are, what proves who connects, how sure it has to be."""
+
+import os
+import re
+from collections.abc import Mapping
+from typing import Any, Final, NamedTuple
+from urllib.parse import unquote
+
+from covey.core.errors import Invalid
+from covey.core.formats.nats_names import SpaceName, parse_space_name
+from covey.core.store_url import StoreUrl
+
+DEFAULT_PORT: Final = 4222
+DEFAULT_LIMIT_S: Final = 20.0
+"""How long one thing may wait for the server, by default: longer than a cluster needs to find a new leader."""
+MAX_LIMIT_S: Final = 600.0
+MAX_REPLICAS: Final = 5
+VARIABLES: Final[Mapping[str, str]] = {
+    "creds": "COVEY_NATS_CREDS",
+    "nkey": "COVEY_NATS_NKEY",
+    "user": "COVEY_NATS_USER",
+    "password": "COVEY_NATS_PASSWORD",
+    "token": "COVEY_NATS_TOKEN",
+    "tls_ca": "COVEY_NATS_TLS_CA",
+    "tls_cert": "COVEY_NATS_TLS_CERT",
+    "tls_key": "COVEY_NATS_TLS_KEY",
+    "cache": "COVEY_NATS_CACHE",
+    "limit": "COVEY_NATS_LIMIT",
+    "monitor": "COVEY_NATS_MONITOR",
+    "replicas": "COVEY_NATS_REPLICAS",
+}
+"""Where a setting comes from that the URL does not have. Secrets come from nowhere else, apart from USER:PASSWORD@."""
+URL_OPTIONS: Final = ("cache", "creds", "limit", "monitor", "nkey", "replicas", "tls_ca", "tls_cert", "tls_key")
+
+_HOST: Final = re.compile(r"(?P<host>\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(?::(?P<port>[0-9]{1,5}))?")
+_MONITOR: Final = re.compile(r"https?://[^\s@?#]+")
+_SEED: Final = re.compile(r"\s*S[A-Z][A-Z2-7]{40,}\s*")
+
+
+class Secret:
+    """A text that shows itself to nobody by accident."""
+
+    __slots__ = ("text",)
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    def __repr__(self) -> str:
+        return "Secret(…)"
+
+
+class NatsSettings(NamedTuple):
+    """What the URL of a space and the environment say."""
+
+    servers: tuple[str, ...]
+    """Each HOST:PORT."""
+    space: SpaceName
+    is_tls: bool = False
+    user: str | None = None
+    password: Secret | None = None
+    token: Secret | None = None
+    creds: str | None = None
+    """The file of a user's JWT and seed."""
+    nkey: str | None = None
+    """The file of a user's seed."""
+    tls_ca: str | None = None
+    tls_cert: str | None = None
+    tls_key: str | None = None
+    cache: str | None = None
+    """The folder of the local replica; None means this user's cache."""
+    limit_s: float = DEFAULT_LIMIT_S
+    replicas: int | None = None
+    """How many servers keep each stream; None follows the cluster, up to three."""
+    monitor: str | None = None
+    """Where a server's monitor answers, which alone tells how often it syncs."""
+
+    @property
+    def name(self) -> str:
+        """The URL without secrets."""
+        return f"{'tls' if self.is_tls else 'nats'}://{','.join(self.servers)}/{self.space}"
+
+    @property
+    def shown(self) -> str:
+        """Where the servers are, as errors name them."""
+        return ", ".join(self.servers)
+
+    def wants_tls(self) -> bool:
+        """Tell whether the connection has to be secure."""
+        return self.is_tls or self.tls_ca is not None or self.tls_cert is not None
+
+    def connect_options(self) -> dict[str, Any]:
+        """Return what `nats.connect` needs to find the servers and to be let in. Files that are not what they should be
+        are Invalid."""
+        from covey.adapters.nats.client.keys import public_key
+
+        options: dict[str, Any] = {"servers": [f"nats://{server}" for server in self.servers]}
+        if self.wants_tls():
+            options["tls"] = self._tls_context()
+        if self.creds is not None:
+            options["user_credentials"] = self.creds
+            options["inbox_prefix"] = f"_INBOX.{public_key('creds', self.creds)}"
+        elif self.nkey is not None:
+            options["nkeys_seed"] = self.nkey
+            options["inbox_prefix"] = f"_INBOX.{public_key('nkey', self.nkey)}"
+        return options
+
+    def _tls_context(self):
+        import ssl
+
+        try:
+            context = ssl.create_default_context(cafile=self.tls_ca)
+        except (OSError, ssl.SSLError) as error:
+            raise Invalid("tls_ca", self.tls_ca, _why(error, "a file of certificates")) from None
+        if self.tls_cert is not None:
+            try:
+                context.load_cert_chain(self.tls_cert, self.tls_key)
+            except (OSError, ssl.SSLError) as error:
+                raise Invalid("tls_cert", self.tls_cert, _why(error, "a certificate with its key (tls_key)")) from None
+        return context
+
+
+def parse_nats(url: StoreUrl, environ: Mapping[str, str]) -> NatsSettings:
+    """Return the settings of the space that a URL names."""
+    before, _, place = url.place.rpartition("//")
+    is_tls = url.scheme == "tls" or before.startswith("tls")
+    return nats_settings(place, url.options, environ, is_tls=is_tls)
+
+
+def nats_settings(
+    place: str, options: Mapping[str, str], environ: Mapping[str, str], *, is_tls: bool = False
+) -> NatsSettings:
+    """Return the settings of a space at `place`, [USER:PASSWORD@]HOST[:PORT][,HOST[:PORT]…]/SPACE. What is wrong is
+    Invalid, and the error shows no secret."""
+    login, at, rest = place.rpartition("@")
+    hosts, slash, space = rest.partition("/")
+    if not slash or not hosts:
+        raise Invalid("store URL", rest, "use nats://HOST:PORT/SPACE")
+    user, colon, password = login.partition(":")
+    given = {name: environ[variable] for name, variable in VARIABLES.items() if environ.get(variable)} | dict(options)
+    if at:
+        given = {k: v for k, v in given.items() if k not in ("user", "password", "token")}
+        given |= {"user": unquote(user), "password": unquote(password)} if colon else {"token": unquote(user)}
+    for name in options:
+        if name not in URL_OPTIONS:
+            raise Invalid("store option", name, f"known are: {', '.join(URL_OPTIONS)}")
+    _check_files(given)
+    if not _MONITOR.fullmatch(given.get("monitor", "http://x")):
+        raise Invalid("monitor", given["monitor"], "use http://HOST:PORT")
+    return NatsSettings(
+        servers=tuple(_server(host) for host in hosts.split(",")),
+        space=parse_space_name(space),
+        is_tls=is_tls,
+        user=given.get("user"),
+        password=_secret(given.get("password")),
+        token=_secret(given.get("token")),
+        creds=given.get("creds"),
+        nkey=given.get("nkey"),
+        tls_ca=given.get("tls_ca"),
+        tls_cert=given.get("tls_cert"),
+        tls_key=given.get("tls_key"),
+        cache=given.get("cache"),
+        limit_s=_number("limit", given.get("limit", str(DEFAULT_LIMIT_S)), float, MAX_LIMIT_S),
+        replicas=_number("replicas", given["replicas"], int, MAX_REPLICAS) if "replicas" in given else None,
+        monitor=given.get("monitor"),
+    )
+
+
+def _server(text: str) -> str:
+    match = _HOST.fullmatch(text.strip())
+    if match is None or not 0 < int(match["port"] or DEFAULT_PORT) < 65536:
+        raise Invalid("NATS server", text, "use HOST:PORT")
+    return f"{match['host']}:{match['port'] or DEFAULT_PORT}"
+
+
+def _check_files(given: Mapping[str, str]) -> None:
+    for name in ("creds", "nkey", "tls_ca", "tls_cert", "tls_key"):
+        path = given.get(name)
+        if path is None:
+            continue
+        if _SEED.fullmatch(path) or "\n" in path:  # the secret itself: it must not stand in an error
+            raise Invalid(name, "…", "give the path of a file with the secret, not the secret")
+        if not os.path.isfile(path):
+            raise Invalid(name, path, "there is no such file")
+    if "creds" in given and "nkey" in given:
+        raise Invalid("nkey", given["nkey"], "creds has a key already: give one of them")
+
+
+def _number(name: str, text: str, kind: type[int] | type[float], most: float) -> Any:
+    try:
+        number = kind(text)
+    except ValueError:
+        number = 0
+    if not 0 < number <= most:
+        raise Invalid(name, text, f"a number from above 0 to {most:g}")
+    return number
+
+
+def _secret(text: str | None) -> Secret | None:
+    return None if text is None else Secret(text)
+
+
+def _why(error: OSError, wanted: str) -> str:
+    return error.strerror if error.filename is None and error.strerror else f"it has to be {wanted}"

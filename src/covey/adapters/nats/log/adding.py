@@ -1,0 +1,260 @@
+"""Adding records to the log of a space on NATS, each behind the one that its writer has seen last."""
+
+import asyncio
+import os
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from hashlib import sha256
+from typing import Any, Final, cast
+
+import nats.errors
+import nats.js.errors
+from nats.aio.client import Client
+from nats.aio.msg import Msg
+
+from covey.adapters.nats.client.api import LOOK_S, WRONG_LAST_SEQUENCE, Stored, ask, from_leader, stored_at, subscribed
+from covey.adapters.nats.client.link import Link
+from covey.adapters.nats.client.patience import IN_PROCESS, TRY_S, CutOff, Exhausted, Patience, is_temporary
+from covey.adapters.nats.client.quick import Answers, is_nobody
+from covey.adapters.nats.log.bulk import Bulk
+from covey.adapters.nats.log.marks import marks
+from covey.adapters.nats.log.stream import LARGE, stream_state
+from covey.core.formats.nats_names import SpaceName, log_stream, log_subject, want_subject, want_subjects
+
+LOST: Final = 2
+"""Who lost so often in a row asks for its turn."""
+HOLD_S: Final = 0.1
+"""For so long at most a record is held back, and a wish is remembered."""
+
+
+class Turns:
+    """Of one process; on the link's loop."""
+
+    def __init__(self, space: SpaceName) -> None:
+        self._space = space
+        self._id = os.urandom(8).hex()
+        self._lost = 0
+        self._is_listening = False
+        self._wishes: dict[str, tuple[int, float]] = {}
+        """How often others have lost, and until when that counts."""
+        self._changed = asyncio.Event()
+
+    def is_calm(self) -> bool:
+        """Tell whether nobody has lost lately, as far as is known: then there is nothing to wait for, nor to tell."""
+        return self._is_listening and not self._lost and not self._until(asyncio.get_running_loop().time())
+
+    async def hold_back(self, client: Client) -> None:
+        """Wait while somebody has lost more often than this process, but not for long."""
+        if not self._is_listening:
+            self._is_listening = True
+            await subscribed(client, want_subjects(self._space), self._hear)
+        loop = asyncio.get_running_loop()
+        ends_at = loop.time() + HOLD_S
+        while (until := min(ends_at, self._until(loop.time()))) > loop.time():
+            self._changed.clear()
+            with suppress(TimeoutError):
+                async with asyncio.timeout_at(until):
+                    await self._changed.wait()
+
+    async def tell(self, client: Client, principal: str, *, is_lost: bool) -> None:
+        """Note what came of a record, and ask for a turn where it was too late too often."""
+        had_asked = self._lost >= LOST
+        self._lost = self._lost + 1 if is_lost else 0
+        if had_asked or self._lost >= LOST:
+            with suppress(nats.errors.Error, OSError):  # it is only a hint
+                await client.publish(want_subject(self._space, principal), f"{self._id} {self._lost}".encode())
+
+    def _until(self, now: float) -> float:
+        """Return until when somebody comes first; the past where nobody does."""
+        return max((until for lost, until in self._wishes.values() if lost > self._lost and until > now), default=0.0)
+
+    async def _hear(self, message: Msg) -> None:
+        who, _, lost = message.data.decode("ascii", "replace").partition(" ")
+        if who == self._id or not lost.isdecimal() or len(lost) > 6 or len(who) != len(self._id):
+            return
+        now = asyncio.get_running_loop().time()
+        self._wishes = {name: wish for name, wish in self._wishes.items() if wish[1] > now and name != who}
+        if int(lost):
+            self._wishes[who] = int(lost), now + HOLD_S
+        self._changed.set()
+
+
+HEADROOM: Final = 4096
+"""What headers may take of a message."""
+QUICK_S: Final = 1.0
+"""How long the first try of a record may take before it is left to patience."""
+ON_ITS_WAY_S: Final = (0.002, 0.01, 0.05, 0.2)
+"""After which pauses it is looked again for a record that the leader knows of, and has not kept yet."""
+OWN: Final = 8
+RECORDS: Final = "record/"
+"""What the names of large records begin with."""
+
+Then = Callable[[int | None, BaseException | None], None]
+"""Gets the position of a record, None where others came first, or what went wrong."""
+
+
+class Unknown(Exhausted):
+    """The time is over, and the record may be in the log."""
+
+
+class Adding:
+    """For one process; on the link's loop."""
+
+    def __init__(self, link: Link, patience: Callable[[Client], Patience]) -> None:
+        self._link = link
+        self._patience = patience
+        self._settings = link.settings
+        self._space = link.settings.space
+        self._stream = log_stream(self._space)
+        self._own: deque[str] = deque(maxlen=OWN)
+        """The ids of the records that were added here lately."""
+        self._refused_at = -1
+        self._turns: Turns | None = None
+        self._answers: Answers | None = None
+
+    def is_own(self, message: Msg) -> bool:
+        """Tell whether this program added the record itself, and so knows of it without being told."""
+        return cast(Mapping[str, str], message.headers or {}).get("Nats-Msg-Id") in self._own
+
+    def try_at_once(self, record: bytes, expected: int, record_id: str, limit_s: float, then: Then) -> None:
+        """Add a record, first without a task and without patience: that is quicker, and nearly always enough."""
+        link, answers, turns = self._link, self._answers, self._turns
+
+        def insist(tries: int) -> None:
+            link.start(lambda client: self.add(client, record, expected, record_id, tries), limit_s, then)
+
+        async def lost(client: Client) -> None:
+            if turns is not None:
+                await turns.tell(client, link.account.principal, is_lost=True)
+
+        def answered(answer: Msg | None) -> None:
+            try:
+                position = None if answer is None or is_nobody(answer) else stored_at(answer)
+            except nats.js.errors.APIError as error:
+                if error.err_code in WRONG_LAST_SEQUENCE and self._is_new(expected):
+                    link.start(lost, limit_s, then)
+                    return
+                position = None
+            except Exception:  # noqa: BLE001 - whoever has patience meets it again, and somebody waits
+                position = None
+            if position is None:
+                insist(1)
+            else:
+                then(position, None)
+
+        is_free = not link.owes and turns is not None and turns.is_calm() and not self._is_large(record)
+        if answers is None or not is_free or not answers.is_ready(link.client, len(record)):
+            insist(0)
+            return
+        self._own.append(record_id)
+        headers = {"Nats-Msg-Id": record_id, **marks(self._stream, expected)}
+        try:
+            answers.ask(log_subject(self._space, link.account.principal), record, headers, QUICK_S, answered)
+        except Exception:  # noqa: BLE001 - likewise
+            insist(1)
+
+    async def add(self, client: Client, record: bytes, expected: int, record_id: str, tries: int = 0) -> int | None:
+        """Add a record that was tried so often already."""
+        headers = {"Nats-Msg-Id": record_id, **marks(self._stream, expected)}
+        self._own.append(record_id)
+        if self._is_large(record):
+            # By its hash, so that nobody can put something else in its place.
+            headers[LARGE] = f"{RECORDS}{sha256(record).hexdigest()}"
+            await self._put_large(client, headers[LARGE], record)
+            record = b""
+        return await self._append(client, record, headers, expected, tries)
+
+    def _is_large(self, record: bytes) -> bool:
+        return len(record) > self._link.account.max_payload - HEADROOM
+
+    async def _append(
+        self, client: Client, record: bytes, headers: Mapping[str, str], expected: int, tries: int
+    ) -> int | None:
+        principal = self._link.account.principal
+        subject = log_subject(self._space, principal)
+        patience = self._patience(client)
+        patience.tries = tries
+        await self._link.settled()
+        turns = self._turns = self._turns or Turns(self._space)  # here because it belongs to the link's loop
+        await turns.hold_back(client)
+        answers = await self._answers_of(client)
+
+        async def attempt(limit_s: float) -> int | None:
+            try:
+                return stored_at(await answers.request(subject, record, headers, limit_s))
+            except nats.errors.NoRespondersError:
+                if await stream_state(client, self._space, limit_s) is None:
+                    return None  # there is nothing to add to, as whoever looks will find
+                raise
+            except TimeoutError as silence:
+                raise (CutOff() if await self._is_cut_off(client) else silence) from silence
+            except nats.js.errors.APIError as error:
+                if is_temporary(error) and (error.err_code != IN_PROCESS or patience.is_long):
+                    raise CutOff from error  # who answers leads, and can't keep it
+                if error.err_code not in WRONG_LAST_SEQUENCE:
+                    raise
+            if patience.tries == 1 and self._is_new(expected):
+                return None
+            # One of the tries before may have got through without an answer.
+            first = await self._first_after(client, expected, limit_s)
+            if first is None:
+                raise (CutOff if patience.is_long else TimeoutError)("what came first is not to be had")
+            return expected + 1 if first.headers.get("Nats-Msg-Id") == headers["Nats-Msg-Id"] else None
+
+        try:
+            position = await patience.insist(attempt)
+        except Exhausted as error:
+            raise (Unknown if error.was_sent else Exhausted)(error.cause, was_sent=error.was_sent) from error.cause
+        await turns.tell(client, principal, is_lost=position is None)
+        return position
+
+    def _is_new(self, expected: int) -> bool:
+        """Tell whether this is the first time in a row that others were faster behind a position. The second time they
+        have left nothing there: a leader that has lost the others still refuses for the sake of what it can't keep."""
+        is_new = expected != self._refused_at
+        self._refused_at = expected
+        return is_new
+
+    async def _first_after(self, client: Client, expected: int, limit_s: float) -> Stored | None:
+        """Return the record behind a position, for which a leader has refused another one. It may be on its way; None
+        where it does not come."""
+        for pause_s in ON_ITS_WAY_S:
+            try:
+                found = await from_leader(client, self._stream, {"seq": expected + 1}, limit_s)
+            except (nats.errors.Error, TimeoutError) as error:
+                if not is_temporary(error):
+                    raise
+                return None
+            if found is not None:
+                return found
+            await asyncio.sleep(pause_s)
+        return None
+
+    async def _is_cut_off(self, client: Client) -> bool:
+        """Tell, where a record is not taken, whether somebody leads who has not heard of most of the others lately.
+        Where nobody does, one is being chosen, and that comes to an end wherever one waits for it."""
+        try:
+            info = await ask(client, f"STREAM.INFO.{self._stream}", None, LOOK_S)
+        except (nats.errors.Error, TimeoutError):
+            return False
+        cluster = cast(dict[str, Any], info.get("cluster") or {})
+        others = cast(Sequence[Mapping[str, Any]], cluster.get("replicas") or ())
+        heard = sum(other["active"] < TRY_S * 1e9 for other in others)
+        return 2 * (heard + 1) <= len(others) + 1
+
+    async def _answers_of(self, client: Client) -> Answers:
+        if self._answers is None or self._answers.client is not client:
+            answers = Answers(client)
+            await answers.listen()
+            self._answers = answers
+        return self._answers
+
+    async def _put_large(self, client: Client, name: str, content: bytes) -> None:
+        bulk, account = Bulk(client, self._settings), self._link.account
+
+        async def attempt(_limit_s: float) -> None:
+            await bulk.make(account)
+            await bulk.put(name, content, is_owner=account.is_owner)
+
+        await self._patience(client).insist(attempt)

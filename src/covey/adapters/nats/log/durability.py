@@ -1,0 +1,65 @@
+"""What an acknowledged record survives, by the settings of the servers that keep it.
+
+A server acknowledges before the disk has it: by default it syncs every two minutes (`sync_interval`). Only its monitor
+tells that setting; a client is not told. So without a monitor nothing better than the default is assumed.
+"""
+
+import json
+from typing import Any, Final, NamedTuple
+from urllib.parse import urlsplit
+
+from covey.adapters.nats.client.settings import NatsSettings
+from covey.ports.store import Survives
+
+DEFAULT_SYNC_S: Final = 120.0
+SURE_REPLICAS: Final = 2
+"""A record is acknowledged when most of the servers have it: with two, both; with three, two."""
+_LIMIT_S: Final = 2.0
+_NANO: Final = 1e9
+
+
+class Sync(NamedTuple):
+    """How often a server brings what it has to its disk."""
+
+    seconds: float = DEFAULT_SYNC_S
+    is_always: bool = False
+    """Before it acknowledges."""
+    is_known: bool = False
+    """Whether a monitor said it."""
+
+
+def survives(replicas: int, sync: Sync) -> Survives:
+    """Return what an acknowledged record survives."""
+    if replicas >= SURE_REPLICAS:
+        return Survives.NODE
+    return Survives.MACHINE if sync.is_always else Survives.PROCESS
+
+
+def sync_of(settings: NatsSettings) -> Sync:
+    """Return how the server syncs, by its monitor's word; the default where there is none, or it says nothing."""
+    if settings.monitor is None:
+        return Sync()
+    config = _asked(settings.monitor)
+    if config is None:
+        return Sync()
+    seconds = config.get("sync_interval", DEFAULT_SYNC_S * _NANO) / _NANO
+    return Sync(seconds, bool(config.get("sync_always")), is_known=True)
+
+
+def _asked(monitor: str) -> dict[str, Any] | None:
+    from http.client import HTTPConnection, HTTPException, HTTPSConnection
+
+    url = urlsplit(monitor)
+    kind = HTTPSConnection if url.scheme == "https" else HTTPConnection
+    try:
+        connection = kind(url.hostname or "", url.port, timeout=_LIMIT_S)
+    except (ValueError, HTTPException):
+        return None
+    try:
+        connection.request("GET", f"{url.path.rstrip('/')}/jsz?config=true")
+        answer: Any = json.loads(connection.getresponse().read())
+    except (OSError, HTTPException, ValueError):
+        return None
+    finally:
+        connection.close()
+    return answer.get("config")

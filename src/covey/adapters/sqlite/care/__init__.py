@@ -1,0 +1,1 @@
+"""Care of the database file: checkup, snapshots, restore, salvage, pages and views."""

@@ -1,0 +1,196 @@
+"""Salvage: what can still be read of a damaged store, copied row by row into a new one.
+
+SQLite gives up a scan at the first damaged page. But rows are found by their numbers too, one at a time, and a damaged
+page costs no more than the rows on it. So every number up to the highest is tried.
+"""
+
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, Final
+
+import apsw
+
+from covey.adapters.sqlite.engine.access import Execute, on_one_cursor
+from covey.adapters.sqlite.engine.connection import Row, absolute, connect
+from covey.adapters.sqlite.engine.files import remove
+from covey.adapters.sqlite.engine.opening import open_to_look
+from covey.adapters.sqlite.engine.statements import statements
+from covey.adapters.sqlite.engine.trouble import raise_explained
+from covey.adapters.sqlite.records.delivery_rows import DELIVERY_COLUMNS
+from covey.adapters.sqlite.records.values import decode_document, of_values
+from covey.core.errors import Invalid, MessageDamaged, StoreCorrupt
+from covey.ports.care import Salvaged
+from covey.ports.checkup import Tell
+
+NUMBERED: Final = (
+    "messages",
+    "deliveries",
+    "tickets",
+    "tasks",
+    "posts",
+    "pairs",
+    "runs",
+    "offers",
+    "sessions",
+    "tokens",
+    "journal",
+)
+"""Tables whose rows have numbers."""
+
+KEYED: Final = ("agents", "settings", "pruned", "bindings", "trees", "flows", "waits")
+"""Tables that are in the order of their keys: they can only be read from both ends."""
+
+OF_MESSAGES: Final = ("deliveries", "tickets", "tasks", "posts", "pairs")
+"""Tables whose rows are nothing without their message."""
+
+BATCH: Final = 1000
+
+_SQL = statements("salvage")
+_STORE = statements("store")
+_UNREADABLE: Final = (apsw.Error, UnicodeDecodeError)
+"""What reading a damaged row comes to."""
+
+
+def salvage(path: str, target: str, tell: Tell) -> Mapping[str, Salvaged]:
+    """Copy what can be read into a store that this makes at `target`; return what became of each table."""
+    path, target = absolute(path), absolute(target)
+    if os.path.lexists(target):
+        raise Invalid("file", target, "there is one already: name a new one")
+    try:
+        source = open_to_look(path)
+    except (apsw.Error, OSError) as error:
+        raise_explained(path, error)
+    try:
+        made = connect(target, "full")
+        try:
+            saved = _copy(on_one_cursor(source), on_one_cursor(made), tell)
+        finally:
+            made.close()
+    finally:
+        source.close()
+    if not any(table.saved for table in saved.values()):
+        for name in (target, f"{target}-turn"):
+            remove(name)
+        raise StoreCorrupt(path, "nothing of it can be read any more")
+    return saved
+
+
+def _copy(source: Execute, target: Execute, tell: Tell) -> Mapping[str, Salvaged]:
+    found: dict[str, Salvaged] = {}
+    target(_STORE["begin"])
+    for table in (*KEYED, *NUMBERED):
+        columns = _columns(source, target, table)
+        if columns:
+            rows = _numbered(source, table, columns, tell) if table in NUMBERED else _keyed(source, table, columns)
+            found[table] = _write(target, table, columns, rows)
+    for table in OF_MESSAGES:
+        if table in found:
+            lost = len(list(target(_SQL[table])))
+            found[table] = Salvaged(found[table].saved - lost, found[table].unreadable + lost)
+    target(_STORE["uncount"])
+    target(_STORE["recount"])
+    target(_STORE["commit"])
+    return found
+
+
+def _columns(source: Execute, target: Execute, table: str) -> Sequence[str]:
+    """Return the columns that the table has in both stores; none where it is not there."""
+    try:
+        there = {row[1] for row in source(f"pragma table_info({table})")}
+    except _UNREADABLE:
+        return ()
+    return [row[1] for row in target(f"pragma table_info({table})") if row[1] in there]
+
+
+def _numbered(source: Execute, table: str, columns: Sequence[str], tell: Tell) -> Iterator[Row | None]:
+    """Go through a table by numbers. None stands for a row that could not be read."""
+    statement = f"select rowid, {', '.join(columns)} from {table} where rowid = ?"
+    is_whole = _WHOLE.get(table, _is_whole)
+    top = _highest(source, table)
+    for number in range(1, top + 1):
+        if number % BATCH == 0:
+            tell(number, top)
+        try:
+            for row in source(statement, (number,)):
+                yield row if is_whole(dict(zip(columns, row[1:], strict=True))) else None
+        except _UNREADABLE:
+            yield None
+
+
+def _is_whole(_values: Mapping[str, Any]) -> bool:
+    return True
+
+
+def _is_whole_message(values: Mapping[str, Any]) -> bool:
+    """Tell whether a message is the one that was filed, as far as its checksum and its document tell."""
+    try:
+        decode_document(values["id"], values["document"].encode(), values.get("checksum"))
+    except MessageDamaged:
+        return False
+    return True
+
+
+def _is_whole_delivery(values: Mapping[str, Any]) -> bool:
+    checksum = values.get("checksum")
+    return checksum is None or of_values([values[name] for name in DELIVERY_COLUMNS]) == checksum
+
+
+_WHOLE: Final = {"messages": _is_whole_message, "deliveries": _is_whole_delivery}
+"""What tells for some tables whether a row that can be read is what was written."""
+
+
+def _highest(source: Execute, table: str) -> int:
+    """Return the highest number that any way leads to: the table's end, its beginning, or an index."""
+    ways: list[Callable[[], Iterator[Row]]] = [
+        lambda: source(f"select rowid from {table} order by rowid desc limit 1"),
+        lambda: source(f"select rowid from {table} not indexed order by rowid"),
+        *(
+            lambda index=index: source(f"select rowid from {table} indexed by {index}")  # partial ones can't be used
+            for index in _indexes(source, table)
+        ),
+    ]
+    highest = 0
+    for way in ways:
+        try:
+            for (number,) in way():
+                highest = max(highest, number)
+        except _UNREADABLE:
+            continue
+    return highest
+
+
+def _indexes(source: Execute, table: str) -> Sequence[str]:
+    try:
+        return [row[1] for row in source(f"pragma index_list({table})")]
+    except _UNREADABLE:
+        return ()
+
+
+def _keyed(source: Execute, table: str, columns: Sequence[str]) -> Iterator[Row | None]:
+    """Go through a table from its beginning, and where that ends in damage from its end too."""
+    statement = f"select null, {', '.join(columns)} from {table} order by {columns[0]}"
+    try:
+        yield from source(statement)
+    except _UNREADABLE:
+        yield None
+        try:
+            yield from source(f"{statement} desc")
+        except _UNREADABLE:
+            return
+
+
+def _write(target: Execute, table: str, columns: Sequence[str], rows: Iterator[Row | None]) -> Salvaged:
+    """Add the rows; one that was read twice counts once, and one that no store can hold is unreadable."""
+    is_numbered = table in NUMBERED
+    names = ", ".join((("rowid",) if is_numbered else ()) + tuple(columns))
+    places = ", ".join("?" * (len(columns) + is_numbered))
+    statement = f"insert or ignore into {table} ({names}) values ({places}) returning 1"
+    saved = unreadable = 0
+    for row in rows:
+        try:
+            saved += 0 if row is None else len(list(target(statement, row if is_numbered else row[1:])))
+        except _UNREADABLE:
+            unreadable += 1
+        else:
+            unreadable += row is None
+    return Salvaged(saved, unreadable)

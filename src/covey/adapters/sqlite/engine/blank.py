@@ -1,0 +1,55 @@
+"""A new store: a database without tables, which appears whole under its name, so that an empty file is never one."""
+
+# No pathlib, as in statements.py.
+
+import errno
+import os
+from contextlib import suppress
+from typing import Final
+
+import apsw
+
+from covey.adapters.sqlite.engine.access import on_one_cursor
+from covey.adapters.sqlite.engine.statements import statements
+from covey.disk.private import private, write_new
+from covey.disk.syncing import sync
+
+MAKING: Final = "-making-"
+"""What is added to the name of a store that is not whole yet."""
+
+_WITHOUT_LINKS: Final = frozenset({errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS})
+"""What a file system that has no links says."""
+
+
+def make_blank(path: str) -> None:
+    """Make a store without tables at `path`, unless there is a file."""
+    content = _blank()
+    making = f"{path}{MAKING}{os.getpid()}"
+    descriptor = private(making, os.O_WRONLY)
+    try:
+        try:
+            os.write(descriptor, content)
+            sync(descriptor)
+        finally:
+            os.close(descriptor)
+        os.link(making, path)
+    except FileExistsError:
+        return  # another process was faster
+    except OSError as error:
+        if error.errno not in _WITHOUT_LINKS:
+            raise
+        write_new(path, content)
+    finally:
+        with suppress(FileNotFoundError):
+            os.unlink(making)
+
+
+def _blank() -> bytes:
+    connection = apsw.Connection(":memory:")
+    try:
+        execute = on_one_cursor(connection)
+        execute(statements("store")["give_pages_back"])
+        execute(statements("store")["mark_store"])
+        return connection.serialize("main")
+    finally:
+        connection.close()

@@ -1,0 +1,1 @@
+"""The replica: a SQLite store that follows a replicated log."""

@@ -1,0 +1,170 @@
+"""Applying records to a replica: each once, in their order, whole or not at all.
+
+A record that can't count is passed over. Every replica comes to the same verdict, because it rests on the log alone.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import apsw
+
+from covey.adapters.sqlite.engine.access import Execute, on_one_cursor
+from covey.adapters.sqlite.engine.migrations import migrate_to
+from covey.adapters.sqlite.engine.statements import statements
+from covey.adapters.sqlite.replica.record import Kind, Record, decode
+from covey.adapters.sqlite.replica.rows import Misfit, Rewriter
+from covey.adapters.sqlite.replica.rules import forgery
+from covey.adapters.sqlite.replica.state import ReplicaState, read_state, write_state
+from covey.core.errors import CoveyError, StoreCorrupt
+from covey.core.ids import Topic
+from covey.ports.log import Entry
+
+_STORE = statements("store")
+
+
+class Stranger(NamedTuple):
+    """A record that was made behind another one than the last that counted here: either it is void, or this replica
+    has something that the log does not have. Only the log can tell."""
+
+    entry: Entry
+    state: ReplicaState
+
+
+class Applied(NamedTuple):
+    topics: list[Topic]
+    """What rings now."""
+    warnings: list[str]
+    stranger: Stranger | None = None
+    trouble: CoveyError | None = None
+    """Why it goes no further. What was applied before it stays."""
+
+
+class Void(Exception):
+    """A record that does not count."""
+
+
+class NotNext(Exception):
+    """An entry that does not follow what was applied."""
+
+
+class Applier:
+    """On one connection; whoever calls it has the turn."""
+
+    def __init__(self, connection: apsw.Connection, path: str, log: str) -> None:
+        self._connection = connection
+        self._path = path
+        self._log = log
+        self._execute: Execute = on_one_cursor(connection)
+        self._rewriter = Rewriter(connection)
+
+    def state(self) -> ReplicaState:
+        return read_state(self._execute)
+
+    def adopt(self, identity: str) -> None:
+        """Follow this log from now on."""
+        write_state(self._execute, self.state()._replace(log=identity))
+
+    def look_again(self) -> None:
+        """The replica was put in the place of another."""
+        self._rewriter.look_again()
+
+    def apply(self, entries: Sequence[Entry], void: int = 0) -> Applied:
+        """Apply what follows the position; the entry at `void` does not count."""
+        try:
+            return self._together(entries, void)
+        except Misfit:
+            return self._one_by_one(entries, void)
+
+    def apply_next(self, entry: Entry) -> Applied | None:
+        """Apply an entry if it is the next one."""
+        try:
+            return self._together([entry], 0, is_next=True)
+        except NotNext:
+            return None
+        except Misfit:
+            return self._one_by_one([entry], 0)
+
+    def _one_by_one(self, entries: Sequence[Entry], void: int) -> Applied:
+        """Apply each by itself, because what one of them has begun to write has to be undone."""
+        whole = Applied([], [])
+        for entry in entries:
+            try:
+                applied = self._together([entry], void)
+            except Misfit as misfit:
+                if entry.author is None:
+                    # Nobody but a program that had the same rows could write this: they are not what they should be.
+                    reason = f"entry {entry.position} of {self._log} does not fit: {misfit}"
+                    return whole._replace(trouble=StoreCorrupt(self._path, reason))
+                applied = self._together([entry], entry.position, f"{entry.author} changed what is not so: {misfit}")
+            whole.topics.extend(applied.topics)
+            whole.warnings.extend(applied.warnings)
+            if applied.stranger is not None or applied.trouble is not None:
+                return whole._replace(stranger=applied.stranger, trouble=applied.trouble)
+        return whole
+
+    def _together(
+        self,
+        entries: Sequence[Entry],
+        void: int,
+        reason: str = "it was made behind a record that is not there",
+        *,
+        is_next: bool = False,
+    ) -> Applied:
+        execute = self._execute
+        execute(_STORE["begin"])
+        try:
+            state = self.state()
+            if is_next and entries[0].position != state.position + 1:
+                raise NotNext
+            applied = self._apply(entries, state, void, reason)
+            execute(_STORE["commit"])
+        except BaseException:
+            if self._connection.in_transaction:
+                execute(_STORE["rollback"])
+            raise
+        return applied
+
+    def _apply(self, entries: Sequence[Entry], state: ReplicaState, void: int, reason: str) -> Applied:
+        applied = Applied([], [])
+        for entry in entries:
+            if entry.position <= state.position:
+                continue
+            if entry.position > state.position + 1:
+                break  # something is missing; the log has it
+            try:
+                if entry.position == void:
+                    raise Void(reason)
+                record = self._record(entry)
+                if record.after != state.record:
+                    applied = applied._replace(stranger=Stranger(entry, state))
+                    break
+                self._take_in(entry, record)
+            except Void as void_because:
+                applied.warnings.append(f"entry {entry.position} of {self._log} does not count: {void_because}")
+                state = state._replace(position=entry.position)
+            except CoveyError as trouble:
+                applied = applied._replace(trouble=trouble)
+                break
+            else:
+                applied.topics.extend(record.topics)
+                state = state._replace(position=entry.position, record=record.id, record_at=entry.position)
+        write_state(self._execute, state)
+        return applied
+
+    def _record(self, entry: Entry) -> Record:
+        try:
+            return decode(self._log, entry.record)
+        except StoreCorrupt as error:
+            raise Void(error.details.get("reason")) from None
+
+    def _take_in(self, entry: Entry, record: Record) -> None:
+        if record.kind is Kind.SCHEMA:
+            if entry.author is not None:
+                raise Void(f"{entry.author} does not own the space, and so not its tables")
+            migrate_to(self._connection, self._log, record.migrations)
+            self._rewriter.look_again()
+            return
+        fault = forgery(entry.author, record.rows)
+        if fault is not None:
+            raise Void(fault)
+        self._rewriter.write(record.rows)

@@ -1,0 +1,205 @@
+"""Recording: what a transaction changes, and its record in the log before it may count.
+
+A record is added behind the one up to which the replica has come. So when it is added, everything that the operations
+of the transaction saw was still true, also for those that only looked or were refused.
+"""
+
+import os
+from collections.abc import Callable, Sequence
+from typing import Any, Final, cast
+
+import apsw
+
+from covey.adapters.sqlite.engine.access import Execute, on_one_cursor
+from covey.adapters.sqlite.replica.record import Record, encode
+from covey.adapters.sqlite.replica.rows import (
+    DELETE,
+    INSERT,
+    LOCAL_TABLES,
+    UPDATE,
+    PlainInsert,
+    Row,
+    length_of,
+    plain_insert,
+    shapes,
+)
+from covey.adapters.sqlite.replica.rules import forgery
+from covey.adapters.sqlite.replica.state import ReplicaState, read_state, write_state
+from covey.core.errors import IdentityRefused
+from covey.core.ids import Topic
+from covey.ports.log import Log
+
+
+class Catcher:
+    """Notes the rows that change on a connection."""
+
+    def __init__(self, connection: apsw.Connection) -> None:
+        self._connection = connection
+        self._shapes = shapes(connection)
+        self._plain: dict[str, PlainInsert | None] = {}
+        """What each statement writes that was run."""
+        self._is_hooked = False
+        self.rows: list[Row] = []
+
+    def begin(self) -> None:
+        """Note from now on; forget what was noted."""
+        self.rows.clear()
+
+    def stop(self) -> None:
+        """Note nothing any more."""
+        self.rows.clear()
+        self._hook(is_on=False)
+
+    def through(self, execute: Execute) -> Execute:
+        """Return how to run statements whose rows are noted: as they say themselves, where they do. What is run
+        otherwise is not noted."""
+        connection, rows, known = self._connection, self.rows, self._plain
+
+        def write(statement: str, values: tuple[Any, ...] = (), /) -> apsw.Cursor:
+            try:
+                plain = known[statement]
+            except KeyError:
+                plain = known[statement] = plain_insert(statement, self._shapes)
+            if plain is None:
+                if not self._is_hooked:
+                    self._hook(is_on=True)
+                return execute(statement, values)
+            if self._is_hooked:
+                self._hook(is_on=False)
+            table, rest, arrange, place = plain
+            cursor = execute(statement, values)
+            rowid = connection.last_insert_rowid() if place is None else values[place]
+            rows.append((table, INSERT, rowid, values if arrange is None else arrange((*values, *rest, rowid))))
+            return cursor
+
+        return write
+
+    def _hook(self, *, is_on: bool) -> None:
+        self._is_hooked = is_on
+        self._connection.preupdate_hook(self._note if is_on else None)
+
+    def _note(self, update: apsw.PreUpdate) -> None:
+        table = update.table_name
+        if table in LOCAL_TABLES:
+            return
+        change = update.opcode
+        if change == apsw.SQLITE_INSERT:
+            self.rows.append((table, INSERT, update.rowid, cast(Sequence[Any], update.new)))  # pyright: ignore[reportUnknownMemberType] # as declared by apsw
+            return
+        shape = self._shapes[table]
+        key: int | Sequence[Any] = update.rowid
+        if shape.key:
+            old = cast(Sequence[Any], update.old)  # pyright: ignore[reportUnknownMemberType] # likewise
+            key = [old[place] for place in shape.key]
+        if change == apsw.SQLITE_DELETE:
+            self.rows.append((table, DELETE, key, ()))
+            return
+        new = cast(Sequence[Any], update.update)  # pyright: ignore[reportUnknownMemberType] # likewise
+        pairs = [(place, value) for place, value in enumerate(new) if value is not apsw.no_change]
+        if pairs:
+            self.rows.append((table, UPDATE, key, pairs))
+
+
+AT_ONCE: Final = 512 * 1024
+"""Longer records are made where an event loop does not wait for it."""
+
+
+class LogRecording:
+    """On the connection of one writer, which has the turn while a transaction is under way."""
+
+    def __init__(self, connection: apsw.Connection, log: Log, go_beyond: Callable[[int], None]) -> None:
+        self._connection = connection
+        self._log = log
+        self._go_beyond = go_beyond
+        self._position = 0
+        """Behind which the last record was to be added."""
+        self._execute = on_one_cursor(connection)
+        self._catcher = Catcher(connection)
+        self._offered: _Offered | None = None
+
+    def through(self, execute: Execute) -> Execute:
+        return self._catcher.through(execute)
+
+    def begin(self) -> None:
+        self._offered = None
+        self._catcher.begin()
+
+    def mark(self) -> int:
+        return len(self._catcher.rows)
+
+    def undo_to(self, mark: int) -> None:
+        del self._catcher.rows[mark:]
+
+    def end(self) -> None:
+        self._catcher.stop()
+
+    def offer(self, topics: list[Topic], tell: Callable[[], None]) -> bool:
+        rows = self._catcher.rows
+        if not (rows or topics) or length_of(rows) > AT_ONCE or self._fault() is not None:
+            return False
+        offered = self._offered = self._offer(topics)
+
+        def told(outcome: int | BaseException | None) -> None:
+            offered.outcome = outcome
+            tell()
+
+        self._log.offer(offered.document, offered.state.position, offered.record_id, told)
+        return True
+
+    def is_taken(self) -> bool:
+        return self._offered is not None and isinstance(self._offered.outcome, int)
+
+    def is_accepted(self, topics: list[Topic]) -> bool:
+        offered, self._offered = self._offered, None
+        if offered is None:
+            if not (self._catcher.rows or topics):
+                return self._is_last()
+            fault = self._fault()
+            if fault is not None:
+                raise IdentityRefused(fault)
+            offered = self._offer(topics)
+            offered.outcome = self._log.append(offered.document, offered.state.position, offered.record_id)
+        position = offered.outcome
+        if isinstance(position, BaseException):
+            raise position
+        if position is None:
+            return False
+        state = ReplicaState(offered.state.log, position, offered.record_id, position)
+        write_state(self._execute, state)
+        return True
+
+    def catch_up(self) -> None:
+        self._go_beyond(self._position)
+
+    def _offer(self, topics: list[Topic]) -> "_Offered":
+        state = read_state(self._execute)
+        self._position = state.position
+        distinct = tuple(dict.fromkeys(topics))
+        record = Record(os.urandom(12).hex(), state.record, topics=distinct, rows=self._catcher.rows)
+        document = encode(record)
+        self.end()
+        return _Offered(state, record.id, document)
+
+    def _fault(self) -> str | None:
+        return forgery(self._log.author, self._catcher.rows)
+
+    def _is_last(self) -> bool:
+        """Tell whether what was seen without writing anything is still so."""
+        state = read_state(self._execute)
+        self._position = state.position
+        self.end()
+        log = self._log.state()
+        return log is not None and log.last <= state.position
+
+
+class _Offered:
+    """A record that is to be added to the log."""
+
+    __slots__ = ("document", "outcome", "record_id", "state")
+
+    def __init__(self, state: ReplicaState, record_id: str, document: bytes) -> None:
+        self.state = state
+        self.record_id = record_id
+        self.document = document
+        self.outcome: int | BaseException | None = None
+        """What the log said."""

@@ -1,0 +1,279 @@
+"""The replica: a SQLite store that holds what the records of a log have led to.
+
+Whoever notices that it is behind brings it further, in its turn: the thread that listens to the log, a read, a commit
+that was not the first. What a record says is applied in the same transaction in which the position is noted, so each
+is applied once, whichever process does it and wherever it is killed.
+"""
+
+import os
+from collections.abc import Callable, Sequence
+from threading import RLock
+from time import monotonic, sleep
+from typing import Final
+
+import apsw
+
+from covey.adapters.sqlite.engine.connection import connect
+from covey.adapters.sqlite.engine.migrations import missing
+from covey.adapters.sqlite.engine.statements import migration_names
+from covey.adapters.sqlite.engine.trouble import BUSY_LIMIT_S, raise_explained
+from covey.adapters.sqlite.engine.turnstile import Turnstile
+from covey.adapters.sqlite.replica.apply import Applied, Applier, Stranger
+from covey.adapters.sqlite.replica.pulse import Pulse
+from covey.adapters.sqlite.replica.record import Kind, Record, decode, encode
+from covey.adapters.sqlite.replica.recording import LogRecording
+from covey.adapters.sqlite.replica.snapshots import begin_with
+from covey.adapters.sqlite.replica.state import make_replica
+from covey.adapters.sqlite.transactions.transaction import Ring
+from covey.core.errors import LogDiverged, StoreCorrupt, Unavailable
+from covey.core.reporting import Report, Reporting, report_nothing
+from covey.ports.log import Entry, Log, LogSnapshots, LogState
+from covey.ports.store import Capabilities
+
+LOOK_AGAIN_S: Final = 0.1
+
+BATCH: Final = 256
+"""How many records are fetched and applied at once."""
+
+Warn = Callable[[str], None]
+
+
+class Replica:
+    """At `path`, of a log. Any thread may call it."""
+
+    def __init__(
+        self,
+        path: str,
+        log: Log,
+        snapshots: LogSnapshots | None,
+        ring: Ring,
+        warn: Warn,
+        limit_s: float = BUSY_LIMIT_S,
+        report: Report = report_nothing,
+    ) -> None:
+        """Make the replica where there is none, and bring it to where the log is."""
+        self.path = path
+        self.log = log
+        self.snapshots = snapshots
+        self._ring = ring
+        self.warn = warn
+        self._limit_s = limit_s
+        self._report = report
+        self._lock = RLock()
+        self._is_closed = False
+        make_replica(path)
+        self._pulse = Pulse(path)
+        self._connection = connect(path, "normal")
+        self._turnstile = Turnstile(path)
+        self._applier = Applier(self._connection, path, log.name)
+        try:
+            self.refresh()
+            self._agree_on_schema()
+        except BaseException:
+            self.close()
+            raise
+
+    @property
+    def position(self) -> int:
+        """Up to where it has come."""
+        with self._lock:
+            return self._applier.state().position
+
+    def is_followed(self) -> bool:
+        """Tell whether what is added to the log comes here by itself."""
+        return self._pulse.is_beating()
+
+    def refresh(self) -> None:
+        """Bring it to where the log is now."""
+        self.catch_up(self._checked().last)
+
+    def _go_beyond(self, position: int) -> None:
+        """Take in what came first, where that has not come by itself."""
+        if self.position <= position:
+            self.refresh()
+
+    def catch_up(self, last: int) -> None:
+        """Bring it to `last` at least."""
+        ends_at = monotonic() + self._limit_s
+        begun = position = self.position
+        with Reporting(self._report, "fetching records") as reporting:
+            while position < last:
+                entries = self.log.after(position, BATCH)
+                if entries is None:
+                    self._begin_with_snapshot()
+                elif entries:
+                    self.take_in(entries)
+                else:
+                    self._wait_for(last, ends_at)
+                position = self.position
+                if begun < position < last:
+                    reporting.at(position - begun, last - begun)
+
+    def take_in(self, entries: Sequence[Entry]) -> None:
+        """Apply what is new among these, and ring."""
+        applied = self._apply(entries)
+        if applied.stranger is not None:
+            void = self._judge(applied.stranger)
+            if void is None:
+                self._begin_with_snapshot()
+                return
+            applied = self._apply(entries, void)
+        if applied.trouble is not None:
+            raise applied.trouble
+
+    def take_in_at_once(self, entry: Entry) -> bool:
+        """Apply an entry that is the next one, if that can be done without waiting; tell whether it was."""
+        if not self._lock.acquire(blocking=False):
+            return False
+        try:
+            if self._is_closed or not self._turnstile.enter_at_once():
+                return False
+            try:
+                applied = self._applied_at_once(entry)
+            finally:
+                self._turnstile.leave()
+        finally:
+            self._lock.release()
+        if applied is None:
+            return False
+        self._tell(applied)
+        return applied.stranger is None and applied.trouble is None
+
+    def _applied_at_once(self, entry: Entry) -> Applied | None:
+        self._connection.set_busy_timeout(0)
+        try:
+            return self._applier.apply_next(entry)
+        except apsw.Error:
+            return None  # whatever it was, `take_in` will meet it where it may wait
+        finally:
+            self._connection.set_busy_timeout(int(BUSY_LIMIT_S * 1000))
+
+    def recording(self, connection: apsw.Connection) -> LogRecording:
+        return LogRecording(connection, self.log, self._go_beyond)
+
+    def capabilities(self) -> Capabilities:
+        return Capabilities(self.log.survives(), shared=True, searchable=True)
+
+    def close(self) -> None:
+        with self._lock:
+            if not self._is_closed:
+                self._is_closed = True
+                self._turnstile.close()
+                self._connection.close()
+                self._pulse.close()
+        self.log.close()
+
+    def _apply(self, entries: Sequence[Entry], void: int = 0) -> Applied:
+        with self._lock:
+            if entries[-1].position <= self._applier.state().position:
+                return Applied([], [])  # others, or this program itself, have done so
+            self._turnstile.enter(self._limit_s)
+            try:
+                if entries[-1].position <= self._applier.state().position:
+                    return Applied([], [])  # whoever had the turn before has done so
+                applied = self._applier.apply(entries, void)
+            except apsw.Error as error:
+                raise_explained(self.path, error)
+            finally:
+                self._turnstile.leave()
+        self._tell(applied)
+        return applied
+
+    def _tell(self, applied: Applied) -> None:
+        for warning in applied.warnings:
+            self.warn(warning)
+        if applied.topics:
+            self._ring(tuple(dict.fromkeys(applied.topics)))
+
+    def _checked(self) -> LogState:
+        """Return how the log stands. It has to be the one that this is a replica of, and to have all that is here."""
+        with self._lock:
+            known = self._applier.state()
+        state = self.log.state()  # after it: others may make the log meanwhile, or bring the replica further
+        if not known.log:
+            return self._adopt(state)
+        if state is None:
+            raise LogDiverged(self.log.name, self.path, "it is not there any more")
+        if known.log != state.identity:
+            raise LogDiverged(self.log.name, self.path, "it was deleted and made again")
+        if state.last < known.position:
+            state = self.log.state(known.position) or state
+            if state.last < known.position:
+                lost = f"it has records up to {state.last}, and up to {known.position} were there before"
+                raise LogDiverged(self.log.name, self.path, lost)
+        return state
+
+    def _adopt(self, state: LogState | None) -> LogState:
+        """Follow this log from now on; where there is none, make it."""
+        while state is None:
+            self.log.make()
+            state = self.log.state()
+        with self._lock:
+            self._turnstile.enter(self._limit_s)
+            try:
+                if not self._applier.state().log:
+                    self._applier.adopt(state.identity)
+            finally:
+                self._turnstile.leave()
+        return state
+
+    def _wait_for(self, last: int, ends_at: float) -> None:
+        """Wait a little for records that are in the log, and not yet with the server that was asked for them."""
+        self._checked()  # are they still there?
+        if monotonic() >= ends_at:
+            reason = f"record {last} of {self.log.name} was not to be had for {self._limit_s:g} s"
+            raise Unavailable(reason, log=self.log.name)
+        sleep(LOOK_AGAIN_S)
+
+    def _judge(self, stranger: Stranger) -> int | None:
+        """Return the position of a record that does not count, if the last one that counted here is in the log; None
+        where only a snapshot can tell."""
+        entry, state = stranger
+        if state.record_at:
+            known = self.log.after(state.record_at - 1, 1)
+            if known is None:
+                return None
+            try:
+                is_there = bool(known) and decode(self.log.name, known[0].record).id == state.record
+            except StoreCorrupt:
+                is_there = False
+            if not is_there:
+                reason = f"record {state.record_at} is another one there"
+                raise LogDiverged(self.log.name, self.path, reason)
+        return entry.position
+
+    def _begin_with_snapshot(self) -> None:
+        """Begin anew with the newest snapshot, because the log no longer has what follows."""
+        snapshot = self.snapshots.newest() if self.snapshots is not None else None
+        with self._lock:
+            if self.snapshots is None or snapshot is None or snapshot.position <= self._applier.state().position:
+                raise LogDiverged(self.log.name, self.path, "it no longer has the next record, nor a snapshot of it")
+            staged = f"{self.path}-snapshot-{os.getpid()}"
+            try:
+                self.snapshots.fetch(snapshot, staged)
+                self._turnstile.enter(self._limit_s)
+                try:
+                    begin_with(staged, self._connection, self.path)
+                    self._applier.look_again()
+                finally:
+                    self._turnstile.leave()
+            finally:
+                if os.path.exists(staged):
+                    os.unlink(staged)
+
+    def _agree_on_schema(self) -> None:
+        """See to it that the log names all migrations that this program knows; the first that knows more adds them."""
+        names = migration_names()
+        while True:
+            with self._lock:
+                todo = missing(self._connection, self.path, names)
+                state = self._applier.state()
+            if not todo:
+                return
+            if self.log.author is not None:
+                reason = "it has the tables of an older Covey; whoever owns the space has to open it with this one"
+                raise Unavailable(f"{self.log.name}: {reason}", log=self.log.name)
+            record_id = os.urandom(12).hex()
+            record = Record(record_id, state.record, Kind.SCHEMA, migrations=names)
+            self.log.append(encode(record), state.position, record_id)
+            self.refresh()

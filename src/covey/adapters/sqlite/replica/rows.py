@@ -1,0 +1,231 @@
+"""Rows that a commit changes, as they stand in a record and are written again elsewhere."""
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from operator import itemgetter
+from typing import Any, Final, NamedTuple, cast
+
+import apsw
+
+from covey.adapters.sqlite.engine.access import on_one_cursor
+from covey.adapters.sqlite.engine.statements import statements
+
+LOCAL_TABLES: Final = frozenset({"replica", "migrations"})
+"""What each replica has for itself."""
+
+_TABLES: Final = statements("replica")["tables"]
+_INSERT: Final = re.compile(r"insert into (\w+) \(([\w, ]+)\) values \(\?(?:, \?)*\)")
+
+
+class Column(NamedTuple):
+    name: str
+    kind: str
+    place: int
+    """In the primary key, counted from 1; 0 where it is not part of it."""
+    default: str | None
+    """What stands there where nothing is given, as SQL."""
+
+
+class Shape(NamedTuple):
+    """What a table is like."""
+
+    table: str
+    columns: Sequence[str]
+    key: Sequence[int]
+    """The places of the primary key, where the table has no rowid."""
+    rowid: int | None
+    """The place of the column that is the rowid, if one is."""
+    has_hidden_rowid: bool
+    """Whether the rowid is none of the columns."""
+    insert: str
+    """The statement for a new row."""
+    defaults: Sequence[str | None]
+
+
+class PlainInsert(NamedTuple):
+    """A statement that writes one new row, and nothing else: what it is given is the row."""
+
+    table: str
+    rest: tuple[Any, ...]
+    """What stands where nothing is given."""
+    arrange: "itemgetter[Any] | None"
+    """Makes the row of what the statement is given, the rest, and the rowid; None where it is given the row itself."""
+    rowid: int | None
+    """The place of the rowid in what is given, if it is."""
+
+
+def shapes(connection: apsw.Connection) -> Mapping[str, Shape]:
+    """Return what the tables of a replica are like."""
+    found: dict[str, tuple[bool, list[Column]]] = {}
+    for table, has_no_rowid, *column in on_one_cursor(connection)(_TABLES):
+        found.setdefault(table, (not has_no_rowid, []))[1].append(Column(*column))
+    return {table: _shape(table, has_rowid, columns) for table, (has_rowid, columns) in found.items()}
+
+
+def plain_insert(statement: str, shapes: Mapping[str, Shape]) -> PlainInsert | None:
+    """Return what a statement writes, if that can be told by what it is given."""
+    found = _INSERT.fullmatch(statement)
+    shape = shapes.get(found[1]) if found else None
+    if found is None or shape is None or shape.table in LOCAL_TABLES:
+        return None
+    given = found[2].split(", ")
+    rest: list[Any] = []
+    order: list[int] = []
+    for place, name in enumerate(shape.columns):
+        default = shape.defaults[place]
+        if name in given:
+            order.append(given.index(name))
+        elif place == shape.rowid:
+            order.append(-1)
+        elif default is None or default.isdecimal():
+            order.append(len(given) + len(rest))
+            rest.append(None if default is None else int(default))
+        else:
+            return None
+    arrange = None if order == list(range(len(given))) else itemgetter(*order)
+    rowid = -1 if shape.rowid is None else order[shape.rowid]
+    return PlainInsert(shape.table, tuple(rest), arrange, None if rowid < 0 else rowid)
+
+
+def _shape(table: str, has_rowid: bool, columns: Sequence[Column]) -> Shape:
+    names = [column.name for column in columns]
+    key = [at for _, at in sorted((column.place, at) for at, column in enumerate(columns) if column.place)]
+    rowid = key[0] if has_rowid and len(key) == 1 and columns[key[0]].kind.lower() == "integer" else None
+    is_hidden = has_rowid and rowid is None
+    inserted = ["rowid", *names] if is_hidden else names
+    insert = f"insert into {table} ({', '.join(inserted)}) values ({', '.join('?' * len(inserted))})"
+    defaults = [column.default for column in columns]
+    return Shape(table, names, () if has_rowid else key, rowid, is_hidden, insert, defaults)
+
+
+INSERT: Final = "i"
+UPDATE: Final = "u"
+DELETE: Final = "d"
+
+_BYTES: Final = "hex"
+
+_ROW: Final = 256
+"""How long a row is, more or less."""
+
+MESSAGES: Final = "messages"
+DOCUMENT: Final = 9
+"""The place of a message's document in its row."""
+
+
+Row = tuple[str, str, int | Sequence[Any], Sequence[Any]]
+"""One row that changes: its table; what happens to it; its rowid, or its primary key where it has none, as they are
+before the change; all values of a new row, the place and the value of each that changes, or nothing of a row that goes.
+Not a class with names: making one costs more than noting the row."""
+
+
+class Misfit(Exception):
+    """A row that is not there, or is there already."""
+
+
+class Rewriter:
+    """Writes rows again on another connection. SQLite keeps each statement prepared."""
+
+    def __init__(self, connection: apsw.Connection) -> None:
+        self._connection = connection
+        self._execute = on_one_cursor(connection)
+        self._shapes: Mapping[str, Shape] = {}
+
+    def look_again(self) -> None:
+        """The tables have changed."""
+        self._shapes = {}
+
+    def write(self, rows: Sequence[Row]) -> None:
+        """Write the rows. One that does not fit what is here is Misfit, and so is what no table can hold."""
+        self._shapes = self._shapes or shapes(self._connection)
+        for row in rows:
+            table, change, _, _ = row
+            try:
+                statement, values = self._statement(row)
+                self._execute(statement, values)
+            except (apsw.ConstraintError, apsw.MismatchError) as error:
+                raise Misfit(f"{change} in {table}: {error}") from None
+            except (LookupError, TypeError, ValueError, OverflowError, apsw.SQLError, apsw.BindingsError) as error:
+                raise Misfit(f"{change} in {table}: it has no such place ({error})") from None
+            if self._connection.changes() != 1:
+                raise Misfit(f"{change} in {table}: there is no such row")
+
+    def _statement(self, row: Row) -> tuple[str, tuple[Any, ...]]:
+        table, change, key, values = row
+        shape = self._shapes[table]
+        if change == INSERT:
+            return shape.insert, (key, *values) if shape.has_hidden_rowid else tuple(values)
+        where, wanted = _where(shape, key)
+        if change == DELETE:
+            return f"delete from {table} where {where}", wanted
+        if change != UPDATE:
+            raise ValueError("no change of a row")
+        names = ", ".join(f"{shape.columns[int(place)]} = ?" for place, _ in values)
+        return f"update {table} set {names} where {where}", (*(value for _, value in values), *wanted)
+
+
+def length_of(rows: Sequence[Row]) -> int:
+    """Return about how long rows are in a record: the documents in them, and a little for each."""
+    documents = sum([len(row[3][DOCUMENT]) for row in rows if row[0] == MESSAGES and row[1] == INSERT])
+    return documents + len(rows) * _ROW
+
+
+def encode_rows(rows: Sequence[Row]) -> bytes:
+    """Return rows as they stand in a record: JSON on one line, then the documents of new messages, one after the other.
+    These are most of it, and escaping them, which are JSON themselves, would cost more than all the rest."""
+    documents: list[bytes] = []
+    lean: list[Row | tuple[str, str, int | Sequence[Any], Sequence[Any], int]] = []
+    for row in rows:
+        table, change, key, values = row
+        if table == MESSAGES and change == INSERT:
+            document = values[DOCUMENT].encode()
+            documents.append(document)
+            values = (*values[:DOCUMENT], None, *values[DOCUMENT + 1 :])
+            lean.append((table, change, key, values, len(document)))
+        else:
+            lean.append(row)
+    line = _ENCODER.encode(lean)
+    return b"".join((line.encode(), b"\n", *documents))
+
+
+def decode_rows(content: bytes) -> Sequence[Row]:
+    """Return the rows of a record; what is none is ValueError or TypeError. Anybody may have written it."""
+    line, _, documents = content.partition(b"\n")
+    rows: list[Row] = []
+    begins = 0
+    for table, change, key, values, *length in _DECODER.decode(line.decode()):
+        if not isinstance(table, str) or table in LOCAL_TABLES:
+            raise ValueError("a table that is none of a space's")
+        if length:
+            ends = begins + int(*length)
+            if not begins <= ends <= len(documents):
+                raise ValueError("its documents are not as long as it says")
+            values = (*values[:DOCUMENT], documents[begins:ends].decode(), *values[DOCUMENT + 1 :])
+            begins = ends
+        rows.append((table, str(change), key, values))
+    return rows
+
+
+def _where(shape: Shape, key: int | Sequence[Any]) -> tuple[str, tuple[Any, ...]]:
+    if shape.key:
+        values = tuple(cast(Sequence[Any], key))
+        return " and ".join(f"{shape.columns[place]} = ?" for place in shape.key), values
+    return "rowid = ?", (key,)
+
+
+def _encode_bytes(value: object) -> object:
+    if isinstance(value, bytes):
+        return {_BYTES: value.hex()}
+    raise TypeError(f"no value of SQLite: {value!r}")
+
+
+def _decode_bytes(found: dict[str, Any]) -> object:
+    if set(found) != {_BYTES}:
+        raise ValueError("no value of SQLite")
+    return bytes.fromhex(found[_BYTES])
+
+
+_ENCODER: Final = json.JSONEncoder(
+    separators=(",", ":"), ensure_ascii=False, check_circular=False, default=_encode_bytes
+)
+_DECODER: Final = json.JSONDecoder(object_hook=_decode_bytes)

@@ -1,0 +1,1 @@
+"""Full-text search in a file of its own beside the store."""

@@ -1,0 +1,149 @@
+"""The index of the search: a disposable database beside the store, made anew whenever it is missing or damaged."""
+
+import os
+from collections.abc import Callable, Generator, Iterable, Sequence
+from contextlib import contextmanager
+from typing import Final, NamedTuple
+
+import apsw
+
+from covey.adapters.sqlite.engine.access import Execute, on_one_cursor
+from covey.adapters.sqlite.engine.files import remove
+from covey.adapters.sqlite.engine.statements import statements
+from covey.adapters.sqlite.engine.trouble import BUSY_LIMIT_S
+from covey.adapters.sqlite.records.values import to_text, to_text_or_null
+from covey.core.ids import MessageId
+from covey.core.ledger.message import Message
+from covey.disk.private import write_new
+from covey.ports.ledger import MessageFilter
+from covey.ports.search import Hit
+
+VERSION: Final = 2
+PAGE: Final = 500
+"""How many messages are looked at together."""
+
+_SQL = statements("search")
+_STORE = statements("store")
+
+
+class Progress(NamedTuple):
+    """The last message that the index took in."""
+
+    seq: int
+    message_id: str
+
+
+class SearchIndex:
+    """One connection, on one thread. Several processes may keep the same index."""
+
+    def __init__(self, path: str) -> None:
+        """Open the index, or make an empty one."""
+        self._path = path
+        write_new(path, b"")
+        self._connection = apsw.Connection(path, flags=apsw.SQLITE_OPEN_READWRITE)
+        self._inode = os.stat(path).st_ino
+        try:
+            self._connection.set_busy_timeout(int(BUSY_LIMIT_S * 1000))
+            self._execute: Execute = on_one_cursor(self._connection)
+            self._execute(_SQL["set_up"])
+            self._make()
+        except BaseException:
+            self._connection.close()
+            raise
+
+    @property
+    def is_current(self) -> bool:
+        """Tell whether the file is still the one that was opened: anybody may delete it at any time."""
+        try:
+            return os.stat(self._path).st_ino == self._inode
+        except FileNotFoundError:
+            return False
+
+    def progress(self) -> Progress:
+        """Return how far it has come."""
+        return Progress(*next(self._execute(_SQL["progress"])))
+
+    def take_in(self, after: int, messages: Iterable[tuple[int, Message]], last: Progress) -> None:
+        """Add messages with their places and go on to `last`, unless another process has done so since the index stood
+        at `after`."""
+        with self._writing():
+            if self.progress().seq == after:
+                for seq, message in messages:
+                    self._execute(_SQL["take_in"], _row(seq, message))
+                self._execute(_SQL["advance"], last)
+
+    def places(self, after: int, limit: int) -> Sequence[int]:
+        """Return the next places of messages that it has taken in."""
+        return [seq for (seq,) in self._execute(_SQL["next_places"], (after, limit))]
+
+    def drop(self, places: Iterable[int]) -> None:
+        """Forget messages that are gone."""
+        with self._writing():
+            for seq in places:
+                self._execute(_SQL["drop"], (seq,))
+
+    def take_back(self, is_here: Callable[[Progress], bool]) -> int:
+        """Forget the newest messages until one is still here; from there on it goes on. Return its place."""
+        with self._writing():
+            while newest := [Progress(*row) for row in self._execute(_SQL["newest"], (PAGE,))]:
+                for place in newest:
+                    if is_here(place):
+                        self._execute(_SQL["advance"], place)
+                        return place.seq
+                    self._execute(_SQL["drop"], (place.seq,))
+            self._execute(_SQL["advance"], Progress(0, ""))
+        return 0
+
+    def find(self, words: Sequence[str], limit: int, wanted: MessageFilter) -> Sequence[Hit]:
+        """Return the best messages that have all the words and fit."""
+        query = " ".join(f'"{word}"' for word in words)
+        if any(wanted):
+            since = to_text_or_null(wanted.since)
+            values = (query, limit, wanted.scope, wanted.subject, wanted.kind, wanted.sender, since)
+            rows = self._execute(_SQL["find_fitting"], values)
+        else:
+            rows = self._execute(_SQL["find"], (query, limit))
+        return [Hit(MessageId(found), snippet) for found, snippet in rows]
+
+    def close(self) -> None:
+        self._connection.close()
+
+    def _make(self) -> None:
+        if self._execute(_SQL["version"]).get == VERSION:
+            return
+        with self._writing():
+            version = self._execute(_SQL["version"]).get
+            if version == 0:
+                self._execute(_SQL["create"])
+        if version not in (0, VERSION):
+            raise apsw.FormatError("the index has another form")
+
+    @contextmanager
+    def _writing(self) -> Generator[None]:
+        self._execute(_STORE["begin"])
+        try:
+            yield
+            self._execute(_STORE["commit"])
+        except BaseException:
+            if self._connection.in_transaction:
+                self._execute(_STORE["rollback"])
+            raise
+
+
+def _row(seq: int, message: Message) -> tuple[int | str | None, ...]:
+    return (
+        seq,
+        message.subject,
+        message.text,
+        message.id,
+        message.scope,
+        message.kind,
+        message.sender.agent,
+        to_text(message.created_at),
+    )
+
+
+def delete_index(path: str) -> None:
+    """Remove the files of an index."""
+    for name in (path, f"{path}-journal"):
+        remove(name)

@@ -1,0 +1,42 @@
+"""Search for programs with an event loop: on a thread of its own."""
+
+import os
+from collections.abc import Sequence
+
+from covey.adapters.sqlite.engine.trouble import BUSY_LIMIT_S
+from covey.adapters.sqlite.search.search import SqliteSearch
+from covey.adapters.sqlite.transactions.lane import Lane, Take
+from covey.core.drive import finish
+from covey.ports.ledger import MessageFilter
+from covey.ports.search import Hit
+
+
+class ThreadedSearch:
+    """Searches one after the other, while the event loop goes on."""
+
+    def __init__(self, path: str | os.PathLike[str], *, limit_s: float = BUSY_LIMIT_S) -> None:
+        """Open the search over the store at `path`."""
+        self._search = SqliteSearch(path)
+        self._lane = Lane(os.fspath(path), self._serve, self._let_go, limit_s)
+
+    async def find(self, words: str, limit: int, wanted: MessageFilter | None = None) -> Sequence[Hit]:
+        return await self._lane.run(lambda search: search.find(words, limit, wanted))
+
+    async def forget(self) -> None:
+        await self._lane.run(lambda search: search.forget())
+
+    async def lag(self) -> int:
+        return await self._lane.run(lambda search: search.lag())
+
+    async def close(self) -> None:
+        await self._lane.close()
+
+    def _serve(self, take: Take) -> None:
+        for job in take():
+            try:
+                job.value = finish(job.operation(self._search))
+            except BaseException as error:  # noqa: BLE001 - it belongs to whoever awaits the job, and is given to them
+                job.error = error
+
+    def _let_go(self) -> None:
+        finish(self._search.close())

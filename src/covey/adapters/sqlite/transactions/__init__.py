@@ -1,0 +1,1 @@
+"""Transactions: readers, writers, group commit, and the queues in front of them."""

@@ -1,0 +1,140 @@
+"""The store for programs with an event loop: commits in groups, and a thread that reads."""
+
+import os
+from collections.abc import Sequence
+from functools import partial
+from types import CoroutineType
+from typing import Any, TypeVar
+
+import apsw
+
+from covey.adapters.sqlite.engine.checkpoints import Checkpoints
+from covey.adapters.sqlite.engine.condition import Condition
+from covey.adapters.sqlite.engine.connection import Synchronous, absolute, capabilities, connect
+from covey.adapters.sqlite.engine.log_sync import LogSync
+from covey.adapters.sqlite.engine.trouble import BUSY_LIMIT_S
+from covey.adapters.sqlite.engine.turnstile import Turnstile
+from covey.adapters.sqlite.transactions.lane import Lane
+from covey.adapters.sqlite.transactions.reader import Reader
+from covey.adapters.sqlite.transactions.recorded_writer import RecordedWriter, Replication
+from covey.adapters.sqlite.transactions.transaction import Ring, ring_nobody
+from covey.adapters.sqlite.transactions.write_lane import WriteLane
+from covey.adapters.sqlite.transactions.writer import Writer
+from covey.core.errors import StoreClosed
+from covey.ports.store import Capabilities, Operation
+
+T = TypeVar("T")
+
+_forks = 0
+"""How many forks lie between this process and the one that first loaded this module."""
+
+
+def _count_fork() -> None:
+    global _forks
+    _forks += 1
+
+
+os.register_at_fork(after_in_child=_count_fork)
+
+
+class GroupCommit:
+    """Commits that wait at the same time share one transaction, and so one wait for the disk.
+
+    Each is whole by itself all the same: one that raises is undone alone. A commit whose task is cancelled before its
+    turn never happens; in its turn it is finished. One that waits for its turn longer than the limit gets StoreBusy and
+    never happens.
+    """
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        ring: Ring = ring_nobody,
+        synchronous: Synchronous = "full",
+        limit_s: float = BUSY_LIMIT_S,
+        replica: Replication | None = None,
+    ) -> None:
+        """Open the store, and make it where there is none. With `replica` it is that one, and commits are its log's."""
+        self.path = absolute(path)
+        self._synchronous: Synchronous = synchronous
+        self._forks = _forks
+        self.condition = condition = Condition(self.path)
+        self._log = LogSync(self.path, condition)
+        sync = self._log if synchronous == "full" else None
+        connection, for_short, for_long = _connect(self.path, synchronous, condition)
+        self._checkpoints = Checkpoints(f"covey {self.path}", partial(_connect_again, self.path, condition), condition)
+        self._checkpoints.watch(connection)
+        turnstile = Turnstile(self.path)
+        if replica is None:
+            writer = Writer(connection, self.path, turnstile, ring, condition, sync=sync)
+        else:
+            recording = replica.recording(connection)
+            writer = RecordedWriter(connection, self.path, turnstile, ring, condition, recording)
+        self._reader = Reader(for_short, self.path, condition)
+        """For short reads, which take less time than handing them to another thread and back."""
+        self._replica = replica
+        refresh = None if replica is None else partial(_refresh, replica)
+        reader = Reader(for_long, self.path, condition, refresh=refresh)
+        self._writes = WriteLane(self.path, writer, limit_s)
+        self._long_reads = Lane(self.path, reader.together, reader.close, limit_s)
+        self._is_closed = False
+
+    @property
+    def capabilities(self) -> Capabilities:
+        return capabilities(self._synchronous) if self._replica is None else self._replica.capabilities()
+
+    def commit(
+        self, operation: Operation[T], *, is_long: bool = False, is_light: bool = False
+    ) -> "CoroutineType[Any, Any, T]":
+        # Not a coroutine of its own: that would be one more for each send to make, and to wake.
+        self._check_process()
+        return self._writes.run(operation, is_long=is_long, is_light=is_light)
+
+    async def read(self, operation: Operation[T], *, is_long: bool = False) -> T:
+        self._check_process()
+        if self._is_closed:
+            raise StoreClosed
+        if is_long or not (self._replica is None or self._replica.is_followed()):  # asking for more takes time
+            return await self._long_reads.run(operation)
+        return self._reader.alone(operation)
+
+    async def close(self) -> None:
+        if self._is_closed or self._forks != _forks:  # in a forked child everything is the parent's
+            return
+        self._is_closed = True
+        await self._writes.close()
+        await self._long_reads.close()
+        self._reader.close()
+        self._checkpoints.close()
+        self._log.close()
+        if self._replica is not None:
+            self._replica.close()
+
+    def _check_process(self) -> None:
+        if self._forks != _forks:
+            raise RuntimeError("a store does not go along through fork: open it again in the new process")
+
+
+def _connect(path: str, synchronous: Synchronous, condition: Condition) -> Sequence[apsw.Connection]:
+    """Return the connections of a store: to write, for short reads and for long ones, all to the same file."""
+    connections: list[apsw.Connection] = []
+    try:
+        for setting in ("normal", synchronous, synchronous):
+            connections.append(connect(path, setting))
+        condition.opened(connections[0])
+    except BaseException:
+        for connection in connections:
+            connection.close()
+        raise
+    return connections
+
+
+def _connect_again(path: str, condition: Condition) -> apsw.Connection:
+    """Return one more connection, while the store is open."""
+    condition.check_database()  # a store that was removed is not made anew
+    return connect(path, "normal")
+
+
+def _refresh(replica: Replication) -> None:
+    if not replica.is_followed():
+        replica.refresh()

@@ -1,0 +1,232 @@
+"""The writer: operations that become durable together.
+
+Operations of one batch share a transaction and one wait for the disk. Marking each of them with a savepoint would cost
+as much as a third of a send, because SQLite then keeps a copy of every page that it touches. So a batch runs without
+marks first. An operation that raises before it has written anything, as refusals do, harms nobody. If one has written
+and then raises, the batch is undone and run again, with marks. The port allows for that: an operation may run more than
+once before it counts.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import TypeVar
+
+import apsw
+
+import covey.ports as ports
+from covey.adapters.sqlite.engine.access import Access, on_one_cursor
+from covey.adapters.sqlite.engine.condition import Condition
+from covey.adapters.sqlite.engine.connection import Schema
+from covey.adapters.sqlite.engine.known import Known
+from covey.adapters.sqlite.engine.statements import statements
+from covey.adapters.sqlite.engine.trouble import BUSY_LIMIT_S, concerns_store, explain, raise_explained
+from covey.adapters.sqlite.engine.turnstile import Turnstile
+from covey.adapters.sqlite.records.inboxes import write_counts
+from covey.adapters.sqlite.transactions.operations import Job
+from covey.adapters.sqlite.transactions.transaction import Ring, SqliteTransaction
+from covey.core.drive import finish
+from covey.core.errors import CoveyError
+
+T = TypeVar("T")
+
+_SQL = statements("store")
+_BEGIN = _SQL["begin"]
+_COMMIT = _SQL["commit"]
+_ROLLBACK = _SQL["rollback"]
+_VERSION = _SQL["version"]
+
+
+class Spoiled(Exception):
+    """An operation raised after it had written."""
+
+
+class Writer:
+    """Writes on one connection, on one thread at a time."""
+
+    def __init__(
+        self,
+        connection: apsw.Connection,
+        path: str,
+        turnstile: Turnstile,
+        ring: Ring,
+        condition: Condition,
+        known: Known | None = None,
+        sync: Callable[[], None] | None = None,
+    ) -> None:
+        """`sync` waits for the disk after a commit; None where SQLite itself does, or nobody wants to."""
+        self._connection = connection
+        self._path = path
+        self._turnstile = turnstile
+        self._ring = ring
+        self._condition = condition
+        self._sync = sync or condition.check_committed
+        self._known = known or Known()
+        self._schema = Schema(connection, path)
+        self._execute = on_one_cursor(connection)
+        self._access = Access(self._execute, self._execute, self._known)
+        self._transaction = SqliteTransaction(self._access)
+
+    def alone(self, operation: "ports.Operation[T]", limit_s: float) -> T:
+        """Run one operation and make it durable."""
+        self._turnstile.enter(limit_s)
+        try:
+            self._begin()
+            value = finish(operation(self._transaction))
+            write_counts(self._access)
+            self._execute(_COMMIT)
+            self._sync()
+        except (apsw.Error, UnicodeDecodeError) as error:
+            self._undo()
+            self._condition.raise_explained(error, self._access.filed)
+        except BaseException:
+            self._undo()
+            raise
+        finally:
+            self._turnstile.leave()
+        self._ring_topics()
+        return value
+
+    def begin_at_once(self) -> bool:
+        """Begin a transaction if it can be had without waiting; tell whether it can."""
+        if not self._turnstile.enter_at_once():
+            return False
+        try:
+            self._connection.set_busy_timeout(0)
+            self._begin()
+        except (apsw.Error, CoveyError):
+            self.abandon()
+            return False  # whatever it was, `begin` will meet it where it may wait
+        finally:
+            self._connection.set_busy_timeout(int(BUSY_LIMIT_S * 1000))
+        return True
+
+    def begin(self, limit_s: float | None = None) -> None:
+        """Wait for the turn, for `limit_s` seconds where it is given, and begin a transaction."""
+        self._turnstile.enter(limit_s)
+        try:
+            self._begin()
+        except apsw.Error as error:
+            self.abandon()
+            raise_explained(self._path, error)
+        except BaseException:
+            self.abandon()
+            raise
+
+    def run(self, jobs: Sequence[Job]) -> None:
+        """Run operations in the transaction that was begun, each whole by itself. What this raises concerns the store;
+        the transaction is undone then."""
+        try:
+            self._run(jobs)
+            write_counts(self._access)
+        except apsw.Error as error:
+            self.abandon()
+            raise_explained(self._path, error)
+        except BaseException:
+            self.abandon()
+            raise
+
+    def offer(self, tell: Callable[[], None]) -> bool:
+        """Begin to have what was run accepted, where others have to do that and a thread is not needed to wait for it:
+        `tell` is called then, on any thread, when it is time to commit. False where there is nothing to begin. What
+        fails is undone."""
+        del tell
+        return False
+
+    def is_taken(self) -> bool:
+        """Tell whether what was offered is accepted, so that `commit` takes no time."""
+        return False
+
+    def commit(self, *, is_light: bool = False) -> None:
+        """Commit what was run, let the next process pass, wait for the disk unless it is light, and ring. What fails
+        is undone; but if only the wait fails, durability is unknown: StoreUnconfirmed. Nothing counts that was written
+        to files that are not the store's any more: StoreMissing."""
+        try:
+            self._execute(_COMMIT)
+        except apsw.Error as error:
+            self._undo()
+            self._condition.raise_explained(error)
+        finally:
+            self._turnstile.leave()
+        try:
+            self._condition.check_committed() if is_light else self._sync()
+        except BaseException:
+            self._transaction.topics.clear()
+            raise
+        self._ring_topics()
+
+    def run_and_commit(self, jobs: Sequence[Job]) -> None:
+        """Do both."""
+        self.run(jobs)
+        self.commit()
+
+    def abandon(self) -> None:
+        """Undo what was begun, if anything was, and let the next process pass."""
+        self._undo()
+        self._turnstile.leave()
+
+    def close(self) -> None:
+        self._turnstile.close()
+        self._connection.close()
+
+    def _begin(self) -> None:
+        self._condition.check_writable()
+        self._execute(_BEGIN)
+        version = self._execute(_VERSION).get
+        if version != self._known.version:
+            self._schema.check()
+        self._transaction.begin(version)
+
+    def _run(self, jobs: Sequence[Job]) -> None:
+        try:
+            self._run_unmarked(jobs)
+        except Spoiled:
+            self._undo()
+            self._begin()
+            for job in jobs:
+                self._run_marked(job)
+
+    def _run_unmarked(self, jobs: Sequence[Job]) -> None:
+        transaction, known, total_changes = self._transaction, self._known, self._connection.total_changes
+        filed = self._access.filed
+        for job in jobs:
+            before, counted, rung, first = total_changes(), known.changes, len(transaction.topics), len(filed)
+            try:
+                job.value = finish(job.operation(transaction))
+            except BaseException as error:
+                if isinstance(error, apsw.Error) and concerns_store(error):
+                    raise
+                if (total_changes(), known.changes) != (before, counted):
+                    raise Spoiled from None
+                job.error = explain(self._path, error) if isinstance(error, UnicodeDecodeError) else error
+                del transaction.topics[rung:]
+            job.filed = filed[first:]
+
+    def _run_marked(self, job: Job) -> None:
+        rung, first = len(self._transaction.topics), len(self._access.filed)
+        self._execute(_SQL["mark"])
+        try:
+            job.error = None
+            job.value = finish(job.operation(self._transaction))
+            write_counts(self._access)
+            job.filed = self._access.filed[first:]
+        except BaseException as error:
+            if isinstance(error, apsw.Error) and concerns_store(error):
+                raise
+            job.error = explain(self._path, error) if isinstance(error, UnicodeDecodeError) else error
+            del self._transaction.topics[rung:]
+            self._execute(_SQL["undo"])
+            self._known.forget()
+        self._execute(_SQL["keep"])
+
+    def _undo(self) -> None:
+        self._known.forget()
+        self._transaction.topics.clear()
+        # SQLite has undone it already where the disk was full or failed.
+        if self._connection.in_transaction:
+            self._execute(_ROLLBACK)
+
+    def _ring_topics(self) -> None:
+        topics = self._transaction.topics
+        if topics:
+            distinct = tuple(dict.fromkeys(topics))
+            topics.clear()
+            self._ring(distinct)

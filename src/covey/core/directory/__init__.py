@@ -1,0 +1,1 @@
+"""Agents and sessions: cards, capacities, tokens, pauses, and the routing of messages to them."""

@@ -1,0 +1,1 @@
+"""Work between agents: tasks, children, approvals and negotiations."""

@@ -1,0 +1,1 @@
+"""Attention: showing pending messages to a model, and the evidence that they arrived."""

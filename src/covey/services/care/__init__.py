@@ -1,0 +1,1 @@
+"""Care of a space: audit, doctor, upkeep, pruning, backup and restore."""

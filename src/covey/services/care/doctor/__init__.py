@@ -1,0 +1,1 @@
+"""The doctor: one examination for each area of a space."""

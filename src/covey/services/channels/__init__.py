@@ -1,0 +1,1 @@
+"""Channels: conversations with people, and the posts that carry messages to them."""

@@ -1,0 +1,1 @@
+"""Children: spawning, supervising and ending sessions that an agent started."""

@@ -1,0 +1,1 @@
+"""Dialogue: threads, unanswered questions, the gate, approvals and negotiations."""

@@ -1,0 +1,1 @@
+"""The directory: agents, sessions, presence, credentials, client programs, policies and pauses."""

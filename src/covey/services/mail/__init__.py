@@ -1,0 +1,1 @@
+"""Mail: sending, accepting and filing messages, receipts, questions and their answers."""

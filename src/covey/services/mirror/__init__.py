@@ -1,0 +1,1 @@
+"""The mirror: a folder that foreign programs share, kept in step with the ledger."""

@@ -1,0 +1,231 @@
+"""Messages, deliveries and inboxes as the holder of an agent's token sees them.
+
+Every method of the ports is listed here, so that a new one is restricted before it is used.
+"""
+
+from collections.abc import Collection, Sequence
+from datetime import datetime
+from typing import Final, NoReturn
+
+from covey.core.authority import is_party, may_read, part_of, seen_by, sees_copy
+from covey.core.errors import BeyondToken
+from covey.core.identity import Identity
+from covey.core.ids import DeliveryId, InboxId, MessageId, TicketId, inbox_session, ticket_id
+from covey.core.json import Json
+from covey.core.ledger.delivery import Delivery, DeliveryState
+from covey.core.ledger.event import Action, Event
+from covey.core.ledger.message import Kind, Message
+from covey.core.ledger.ticket import Ticket
+from covey.core.names import AgentName, Scope, Subject
+from covey.ports.ledger import EventFilter, MessageFilter
+from covey.ports.store import Transaction
+
+WIDER = 4
+"""The factor by which a search grows if too few of its results are visible."""
+
+
+class NarrowMessages:
+    """The messages that the holder sent or received; all others are hidden."""
+
+    def __init__(self, tx: Transaction, holder: Identity) -> None:
+        self._tx = tx
+        self._holder = holder
+
+    async def get(self, message_id: MessageId) -> Message | None:
+        message = await self._tx.messages.get(message_id)
+        return message if message is not None and await self._is_own(message) else None
+
+    async def thread(self, thread: MessageId) -> Sequence[Message]:
+        return await self._own(await self._tx.messages.thread(thread))
+
+    async def find(self, wanted: MessageFilter, limit: int) -> Sequence[Message]:
+        asked = limit
+        while True:
+            found = await self._tx.messages.find(wanted, asked)
+            own = await self._own(found)
+            if len(own) >= limit or len(found) < asked:
+                return own[max(0, len(own) - limit) :]
+            asked *= WIDER
+
+    async def latest_of(self, pair: str) -> Message | None:
+        message = await self._tx.messages.latest_of(pair)
+        return message if message is not None and await self._is_own(message) else None
+
+    async def add(self, message: Message, document: str, *, is_swept: bool = False) -> None:
+        _refuse_writing()
+
+    async def is_swept(self, message_id: MessageId) -> bool:
+        return await self.get(message_id) is not None and await self._tx.messages.is_swept(message_id)
+
+    async def sweep(self, scope: Scope) -> int:
+        _refuse_writing()
+
+    async def _own(self, messages: Sequence[Message]) -> Sequence[Message]:
+        return [message for message in messages if await self._is_own(message)]
+
+    async def _is_own(self, message: Message) -> bool:
+        return may_read(self._holder.agent, message, await self._tx.deliveries.of_message(message.id))
+
+
+class NarrowDeliveries:
+    """All copies of messages that the holder sent, and its own copies of messages it received."""
+
+    def __init__(self, tx: Transaction, holder: Identity) -> None:
+        self._tx = tx
+        self._holder = holder
+
+    async def get(self, delivery_id: DeliveryId) -> Delivery | None:
+        delivery = await self._tx.deliveries.get(delivery_id)
+        return delivery if delivery is not None and sees_copy(self._holder.agent, delivery) else None
+
+    async def of_message(self, message_id: MessageId) -> Sequence[Delivery]:
+        return self._seen(await self._tx.deliveries.of_message(message_id))
+
+    async def unsettled_in(self, scope: Scope) -> Sequence[Delivery]:
+        return self._seen(await self._tx.deliveries.unsettled_in(scope))
+
+    async def handled(self, agent: AgentName, number: int) -> Sequence[Delivery]:
+        return self._seen(await self._tx.deliveries.handled(agent, number))
+
+    async def lapsed(self, now: datetime, limit: int) -> Sequence[Delivery]:
+        """Return the lapsed deliveries of all agents: every active program does upkeep of the space, and checks here
+        whether it is due."""
+        return await self._tx.deliveries.lapsed(now, limit)
+
+    async def place(self, delivery: Delivery) -> Delivery:
+        _refuse_writing()
+
+    async def put(self, delivery: Delivery) -> None:
+        _refuse_writing()
+
+    def _seen(self, deliveries: Sequence[Delivery]) -> Sequence[Delivery]:
+        return [delivery for delivery in deliveries if sees_copy(self._holder.agent, delivery)]
+
+
+class NarrowInboxes:
+    """The holder's own inboxes: its parked mail, and its sessions."""
+
+    def __init__(self, tx: Transaction, holder: Identity) -> None:
+        self._tx = tx
+        self._holder = holder
+
+    async def waiting(
+        self, inbox: InboxId, states: Collection[DeliveryState], after: int = 0, limit: int = 1000
+    ) -> Sequence[Delivery]:
+        return await self._tx.inboxes.waiting(inbox, states, after, limit) if await self._is_own(inbox) else ()
+
+    async def queued(self, inbox: InboxId) -> int:
+        return await self._tx.inboxes.queued(inbox) if await self._is_own(inbox) else 0
+
+    async def oldest(self, inbox: InboxId, kinds: Collection[Kind]) -> Delivery | None:
+        return await self._tx.inboxes.oldest(inbox, kinds) if await self._is_own(inbox) else None
+
+    async def alike(self, inbox: InboxId, sender: AgentName, scope: Scope, subject: Subject) -> Sequence[Delivery]:
+        return await self._tx.inboxes.alike(inbox, sender, scope, subject) if await self._is_own(inbox) else ()
+
+    async def occupied(self) -> Sequence[InboxId]:
+        raise BeyondToken(self._holder.agent, "look through inboxes")
+
+    async def _is_own(self, inbox: InboxId) -> bool:
+        """Tell whether an inbox is the holder's; False if it has no owner. Raise BeyondToken for another agent's
+        inbox."""
+        session_id = inbox_session(inbox)
+        if session_id is None:
+            owner = await self._tx.agents.get(AgentName(inbox.partition(":")[2]))
+            name = owner.name if owner else None
+        else:
+            session = await self._tx.sessions.get(session_id)
+            name = session.agent if session else None
+        if name not in (None, self._holder.agent):
+            raise BeyondToken(self._holder.agent, f"read the inbox of {name}")
+        return name is not None
+
+
+def _refuse_writing() -> NoReturn:
+    raise RuntimeError("a read does not write: use commit")
+
+
+PAGE: Final = 500
+
+
+class NarrowJournal:
+    def __init__(self, tx: Transaction, holder: Identity) -> None:
+        self._tx = tx
+        self._agent = holder.agent
+
+    async def read(self, after: int, limit: int, wanted: EventFilter | None = None) -> Sequence[Event]:
+        found: list[Event] = []
+        while len(found) < limit and (page := await self._tx.journal.read(after, PAGE, wanted)):
+            found.extend([seen for event in page if (seen := await self._seen(event)) is not None])
+            after = page[-1].position
+        return found[:limit]
+
+    async def last(self) -> int:
+        return await self._tx.journal.last()
+
+    async def append(self, event: Event, details: str | None = None) -> None:
+        raise RuntimeError("a read does not write: use commit")
+
+    async def _seen(self, event: Event) -> Event | None:
+        if self._agent in (event.actor.agent, event.agent):
+            return event
+        if event.message_id is None:
+            return await self._of_several(event)
+        message = await self._tx.messages.get(event.message_id)
+        if message is None:
+            return None
+        if message.sender.agent == self._agent:
+            return event
+        return await self._of_several(event) if event.action is Action.MESSAGE_SENT else None
+
+    async def _of_several(self, event: Event) -> Event | None:
+        """Return the part of an event that is about the holder's mail, for an event about several deliveries."""
+        listed = event.details.get("deliveries")
+        copies = [await self._copy(item) for item in listed] if isinstance(listed, list | tuple) else []
+        seen = [copy for copy in copies if copy is not None and sees_copy(self._agent, copy)]
+        own = {ticket_id(copy.message_id, self._agent) for copy in seen}
+        return part_of(event, {copy.id for copy in seen}, own) if seen else None
+
+    async def _copy(self, item: Json) -> Delivery | None:
+        return await self._tx.deliveries.get(DeliveryId(str(item.get("id") if isinstance(item, dict) else item)))
+
+
+class NarrowTickets:
+    def __init__(self, tx: Transaction, holder: Identity) -> None:
+        self._tx = tx
+        self._holder = holder
+
+    async def get(self, ticket_id: TicketId) -> Ticket | None:
+        ticket = await self._tx.tickets.get(ticket_id)
+        return ticket if ticket is not None and is_party(self._holder.agent, ticket) else None
+
+    async def of_message(self, message_id: MessageId) -> Sequence[Ticket]:
+        return self._own(await self._tx.tickets.of_message(message_id))
+
+    async def owed_in(self, scope: Scope) -> Sequence[Ticket]:
+        """Return all of them: a gate that counted only some would pass with open debts."""
+        return seen_by(self._holder, await self._tx.tickets.owed_in(scope))
+
+    async def owed_by(self, agent: AgentName) -> Sequence[Ticket]:
+        self._check(agent)
+        return await self._tx.tickets.owed_by(agent)
+
+    async def owed_to(self, agent: AgentName) -> Sequence[Ticket]:
+        self._check(agent)
+        return await self._tx.tickets.owed_to(agent)
+
+    async def awaiting(self, ticket_id: TicketId) -> Sequence[Ticket]:
+        return self._own(await self._tx.tickets.awaiting(ticket_id))
+
+    async def debtors(self) -> Sequence[AgentName]:
+        raise BeyondToken(self._holder.agent, "look through debts")
+
+    async def put(self, ticket: Ticket) -> None:
+        raise RuntimeError("a read does not write: use commit")
+
+    def _own(self, tickets: Sequence[Ticket]) -> Sequence[Ticket]:
+        return [ticket for ticket in tickets if is_party(self._holder.agent, ticket)]
+
+    def _check(self, agent: AgentName) -> None:
+        if agent != self._holder.agent:
+            raise BeyondToken(self._holder.agent, f"list the debts of {agent}")

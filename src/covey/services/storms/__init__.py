@@ -1,0 +1,1 @@
+"""Storms: checks that stop runaway exchanges, and the notices about them."""

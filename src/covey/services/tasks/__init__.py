@@ -1,0 +1,1 @@
+"""Tasks: delegating, claiming, working on and finishing work."""

@@ -1,0 +1,1 @@
+"""Transfers: exports, imports, and moves of a space from one store to another."""

@@ -1,0 +1,150 @@
+"""Completing: which words can follow those on a command line."""
+
+from argparse import SUPPRESS, Action, ArgumentParser
+from collections.abc import Callable, Iterable, Sequence
+from itertools import starmap
+from typing import Final, NamedTuple
+
+from covey.surfaces.cli.catalogue import VERBS
+from covey.surfaces.cli.topics import TOPICS
+
+
+class Argument(NamedTuple):
+    """One thing that a verb takes."""
+
+    flags: tuple[str, ...]
+    """Empty where it is known by its place."""
+    metavar: str
+    """What its value is called; empty where it takes none."""
+    choices: tuple[str, ...]
+    help: str
+    is_required: bool
+    is_repeatable: bool
+    is_common: bool
+    """Every verb takes it."""
+
+    @property
+    def takes_value(self) -> bool:
+        return bool(self.metavar)
+
+
+COMMON = ("--store", "--agent", "--json")
+
+
+def arguments_of(parser: ArgumentParser) -> Sequence[Argument]:
+    """Return the arguments of a verb's parser, in its own order; those that every verb takes come last."""
+    actions = parser._actions  # pyright: ignore[reportPrivateUsage]  # argparse has no public way to ask
+    found = [_argument(action, parser) for action in actions if action.help != SUPPRESS and action.dest != "help"]
+    return sorted(found, key=lambda argument: argument.is_common)
+
+
+def _argument(action: Action, parser: ArgumentParser) -> Argument:
+    flags = tuple(action.option_strings)
+    takes_value = action.nargs != 0
+    choices = tuple(map(str, action.choices or ()))
+    metavar = action.metavar if isinstance(action.metavar, str) else action.dest.upper()
+    return Argument(
+        flags=flags,
+        metavar=("|".join(choices) if choices and action.metavar is None else metavar) if takes_value else "",
+        choices=choices,
+        help=(action.help or "") % {"prog": parser.prog},
+        is_required=action.required,
+        is_repeatable=action.nargs == "+" or type(action).__name__ == "_AppendAction",
+        is_common=bool(flags) and flags[-1] in COMMON,
+    )
+
+
+FILES: Final = ":files"
+"""Said instead of words where the names of files are wanted: shells know them best."""
+
+_AGENTS: Final = frozenset({"AGENT", "NAME", "WHOM"})
+_ANYWHERE: Final = {"--store": "the space", "--agent": "who acts"}
+
+
+class Word(NamedTuple):
+    """A word that can stand there, and what it is for."""
+
+    word: str
+    about: str = ""
+
+
+class Known(NamedTuple):
+    """What a space knows. Each is asked only where such a thing can stand."""
+
+    agents: Callable[[], Sequence[str]]
+    sessions: Callable[[], Sequence[tuple[str, str]]]
+    """What live sessions are called, and what each is for."""
+    children: Callable[[], Sequence[tuple[str, str]]]
+
+
+def complete(words: Sequence[str], known: Known, parser_of: Callable[[str], ArgumentParser]) -> Sequence[Word]:
+    """Return the words that can stand in the place of the last one. `parser_of` returns the parser of a verb."""
+    *before, current = words or ("",)
+    verb, after = _verb(before)
+    if before and before[-1] in _ANYWHERE:
+        found: Iterable[Word] = map(Word, known.agents()) if before[-1] == "--agent" else ()
+    elif verb is None and current.startswith("-"):
+        found = [*(Word(flag, about) for flag, about in _ANYWHERE.items()), Word("--help"), Word("--version")]
+    elif verb is None:
+        found = [Word(name, entry.summary) for name, entry in VERBS.items()]
+    elif verb in VERBS:
+        found = _of_verb(verb, arguments_of(parser_of(verb)), after, current, known)
+    else:
+        found = ()
+    return [word for word in found if word.word.startswith(current) or word.word == FILES]
+
+
+def _verb(before: Sequence[str]) -> tuple[str | None, Sequence[str]]:
+    """Return the verb, and the words after it."""
+    place = 0
+    while place < len(before):
+        if before[place] in _ANYWHERE:
+            place += 1
+        elif not before[place].startswith("-"):
+            return before[place], before[place + 1 :]
+        place += 1
+    return None, ()
+
+
+def _of_verb(
+    verb: str, arguments: Sequence[Argument], after: Sequence[str], current: str, known: Known
+) -> Iterable[Word]:
+    flags = {flag: argument for argument in arguments for flag in argument.flags}
+    previous = flags.get(after[-1]) if after else None
+    if previous is not None and previous.takes_value:
+        return _values(verb, previous, known)
+    if current.startswith("-"):
+        unused = (flag for flag in flags if flag not in after or flags[flag].is_repeatable)
+        return [*(Word(flag, flags[flag].help) for flag in unused), Word("--help", "explain the verb")]
+    places = [argument for argument in arguments if not argument.flags]
+    taken = _taken(after, flags)
+    if not places or (taken >= len(places) and not places[-1].is_repeatable):
+        return ()
+    return _values(verb, places[min(taken, len(places) - 1)], known)
+
+
+def _taken(after: Sequence[str], flags: dict[str, Argument]) -> int:
+    """Return how many words stand there that belong to no option."""
+    count, is_value = 0, False
+    for word in after:
+        if is_value:
+            is_value = False
+        elif word.startswith("-"):
+            is_value = word in flags and flags[word].takes_value
+        else:
+            count += 1
+    return count
+
+
+def _values(verb: str, argument: Argument, known: Known) -> Iterable[Word]:
+    if argument.choices:
+        return map(Word, argument.choices)
+    if argument.metavar in _AGENTS:
+        return map(Word, known.agents())
+    if argument.metavar in ("SESSION", "CHILD"):
+        return starmap(Word, known.sessions() if argument.metavar == "SESSION" else known.children())
+    if argument.metavar in ("PATH", "FILE"):
+        return (Word(FILES),)
+    if verb == "help":
+        return [*(Word(*topic) for topic in TOPICS.items()), *(Word(name, e.summary) for name, e in VERBS.items())]
+    return ()

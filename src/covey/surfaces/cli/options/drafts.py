@@ -1,0 +1,119 @@
+"""Drafts: what the command line may say of a message, the same for every verb that sends one of its own."""
+
+import sys
+from argparse import ArgumentParser
+from collections.abc import Mapping
+
+from covey.core.address import parse_address
+from covey.core.directory.card import Card, encode_card, parse_card
+from covey.core.directory.routing import WhenOffline
+from covey.core.errors import Invalid, MessageTooLarge, NotFound
+from covey.core.ids import parse_message_id, parse_new_message_id
+from covey.core.json import Json
+from covey.core.ledger.draft import Draft
+from covey.core.ledger.message import Kind, Part, TextPart
+from covey.core.limits import MAX_ENVELOPE_BYTES
+from covey.core.names import AgentName, parse_scope, parse_subject
+from covey.services.mail.recipients import SendPolicy, WhenUnknown
+from covey.surfaces.cli.call import Call
+from covey.surfaces.cli.options.when import parse_span
+from covey.surfaces.cli.terminal.output import Output
+
+STDIN = "-"
+
+
+def text_parts(given: str | None, output: Output, *, has_files: bool = False) -> tuple[TextPart, ...]:
+    """Return the text of a message as its first part. Only one that carries files may do without, and for it a person
+    who gave no text is not asked to type."""
+    if given is None and has_files and _is_typed():
+        return ()
+    text = read_text(given, output)
+    if text.strip():
+        return (TextPart(text),)
+    if has_files:
+        return ()
+    raise Invalid("text", None, "give it as an argument or on stdin")
+
+
+def read_text(given: str | None, output: Output) -> str:
+    """Return the text that was given, or stdin where it is - or nothing. A person at a terminal is told to type."""
+    if given is not None and given != STDIN:
+        return given
+    if sys.stdin is None:
+        raise Invalid("text", None, "stdin is closed: give it as an argument")
+    if _is_typed():
+        output.note("Type the message; Ctrl-D on a line of its own ends it.")
+    # One byte more than can be sent is enough to know that it can't be, however much there is.
+    content = sys.stdin.buffer.read(MAX_ENVELOPE_BYTES + 1)
+    if len(content) > MAX_ENVELOPE_BYTES:
+        raise MessageTooLarge(len(content), MAX_ENVELOPE_BYTES)
+    try:
+        return content.decode()
+    except UnicodeDecodeError:
+        raise Invalid("text", content, "stdin is not UTF-8: attach what is no text with --file") from None
+
+
+def _is_typed() -> bool:
+    """Tell whether reading stdin waits for a person to type."""
+    return sys.stdin is not None and sys.stdin.isatty()
+
+
+def draft_arguments(parser: ArgumentParser) -> None:
+    """Add what can be said of a message besides its text and its recipients."""
+    parser.add_argument("--from", dest="sender", metavar="AGENT", help="who says it; only claimed")
+    parser.add_argument("--subject", help="a topic in kebab-case")
+    parser.add_argument("--scope", help="what it is about; the gate counts what is owed in a scope")
+    parser.add_argument("--round", type=int, metavar="N", help="the round of the dialogue in its scope")
+    parser.add_argument("--reply-to", metavar="ID", help="the message that it takes up")
+    parser.add_argument("--expires", metavar="SPAN", help="not worth showing after 10m, 2h, 3d")
+    parser.add_argument("--file", metavar="PATH", action="append", default=[], help="attach a snapshot of a file")
+    parser.add_argument("--id", metavar="ID", help="send again with the same id, and nothing happens twice")
+    parser.add_argument("--supersede", action="store_true", help="replace unread ones of this scope and subject")
+    parser.add_argument("--register", action="store_true", help="make unknown recipients known, and park their mail")
+    offline = parser.add_mutually_exclusive_group()
+    offline.add_argument("--park", action="store_true", help="keep mail for an agent that is offline (default)")
+    offline.add_argument("--refuse", action="store_true", help="refuse where nobody is live")
+
+
+def draft_of(call: Call, is_request: bool) -> Draft:
+    """Return the draft that a call describes: a request that expects a reply, or a notify."""
+    options = call.options
+    parts: list[Part] = [*text_parts(options.text, call.output, has_files=bool(options.file))]
+    parts += [call.run(call.services.attachments.snapshot(path)) for path in options.file]
+    return Draft(
+        kind=Kind.REQUEST if is_request else Kind.NOTIFY,
+        to=tuple(parse_address(whom) for whom in options.to or ()),
+        parts=tuple(parts),
+        id=parse_new_message_id(options.id) if options.id else None,
+        subject=parse_subject(options.subject) if options.subject else None,
+        scope=parse_scope(options.scope) if options.scope else None,
+        round=options.round,
+        in_reply_to=parse_message_id(options.reply_to) if options.reply_to else None,
+        expects_reply=is_request,
+        expires_at=call.services.clock.now() + parse_span(options.expires) if options.expires else None,
+    )
+
+
+def policy_of(call: Call) -> SendPolicy:
+    """Return the policy that a call asks for."""
+    return SendPolicy(
+        when_offline=WhenOffline.REFUSE if call.options.refuse else WhenOffline.PARK,
+        when_unknown=WhenUnknown.REGISTER if call.options.register else WhenUnknown.REFUSE,
+        supersedes=call.options.supersede,
+    )
+
+
+def card_with(call: Call, name: AgentName | None, **given: Json) -> Card | None:
+    """Return the agent's card with what was given; None where nothing was."""
+    changes = {field: value for field, value in given.items() if value is not None}
+    if not changes:
+        return None
+    try:
+        card = call.run(call.services.directory.agent(name)).card if name else Card()
+    except NotFound:
+        card = Card()
+    known = encode_card(card)
+    for field, value in changes.items():
+        now = known[field]
+        known[field] = {**now, **value} if isinstance(now, Mapping) and isinstance(value, Mapping) else value
+    return parse_card(known)

@@ -1,0 +1,1 @@
+"""The terminal: tables, colour, live pages and progress for a person; JSON for a program."""

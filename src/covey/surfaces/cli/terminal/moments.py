@@ -1,0 +1,32 @@
+"""Moments: one entry for something that happens while a person looks on."""
+
+from datetime import datetime
+from typing import Final
+
+from covey.surfaces.cli.terminal.letters import clipped, one_line
+from covey.surfaces.cli.terminal.output import Output
+
+WORD_WIDTH: Final = 10
+LONGEST: Final = 200
+"""A text is for a look at it; the whole has a verb of its own."""
+
+
+def moment(at: datetime, word: str, text: str) -> str:
+    """Return the line: when it happened on the clock on the wall, what happened, to whom or what."""
+    return _head(at) + f"{word:<{WORD_WIDTH}}  {one_line(text)}".rstrip()
+
+
+def show_moment(output: Output, at: datetime, word: str, text: str) -> None:
+    """Write the line as a result; in colour and wrapped below itself for a person at a terminal."""
+    if not output.is_for_a_person:
+        output.text(moment(at, word, text))
+        return
+    from covey.surfaces.cli.terminal.screen import STYLES
+
+    lead, middle = _head(at), f"{word:<{WORD_WIDTH}}  "
+    pieces = (middle, STYLES.get(word, "")), (clipped(one_line(text), LONGEST), "")
+    output.pieces(*pieces, lead=lead, margin=" " * len(lead + middle))
+
+
+def _head(at: datetime) -> str:
+    return f"{at.astimezone():%H:%M:%S}  "

@@ -1,0 +1,145 @@
+"""What a person or a program sees: tables for people, JSON for programs, one line for an error."""
+
+import json
+import os
+import sys
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Final, TextIO
+
+from covey.core.errors import CoveyError
+from covey.core.json import Json
+from covey.surfaces.cli.terminal.letters import cells, escaped, fitted, one_line, printable
+
+UNLIMITED: Final = 1_000_000
+NARROW: Final = 80
+
+
+class Output:
+    """Writes results to stdout and everything else to stderr. A terminal gets colour and lines that fit."""
+
+    def __init__(self, as_json: bool, out: TextIO | None = None, err: TextIO | None = None) -> None:
+        self.as_json = as_json
+        self._out = _lenient(out or sys.stdout)
+        self._err = _lenient(err or sys.stderr)
+
+    @property
+    def is_for_a_person(self) -> bool:
+        """Whether someone looks at a terminal, instead of a pipe or a file."""
+        return not self.as_json and self._out.isatty()
+
+    @property
+    def width(self) -> int:
+        """How wide a line may be; what is piped elsewhere is not wrapped."""
+        return columns() if self._out.isatty() else UNLIMITED
+
+    def json(self, value: Json) -> None:
+        """Write a result for programs: one line. What could steer a terminal is escaped there: it may be one."""
+        is_unicode = (self._out.encoding or "utf-8").lower().startswith("utf")
+        self._out.write(escaped(json.dumps(value, ensure_ascii=not is_unicode)) + "\n")
+
+    def text(self, line: str = "", style: str = "") -> None:
+        """Write a result for people; control characters of what others wrote do not reach the terminal."""
+        self.pieces((line, style))
+
+    def pieces(self, *pieces: tuple[str, str], lead: str = "", margin: str = "") -> None:
+        """Write one line of pieces, each with its style, after its lead. On a terminal it is wrapped, and `margin`
+        begins each further line."""
+        if self.is_for_a_person and (margin or any(style for _, style in pieces)):
+            self._screen.pieces(pieces, lead, margin, self.width)
+        else:
+            self._out.write(printable(lead + "".join(text for text, _ in pieces)) + "\n")
+
+    def table(self, columns: Sequence[str], rows: Sequence[Sequence[str]], empty: str) -> None:
+        """Write rows under their columns; `empty` where there are none."""
+        if not rows:
+            self.text(empty)
+        elif self.is_for_a_person:
+            self._screen.table(columns, rows, self.width)
+        else:
+            lines = [[printable(one_line(cell)) for cell in row] for row in (columns, *rows)]
+            widths = [max(cells(row[n]) for row in lines) for n in range(len(columns) - 1)]
+            for *head, last in lines:
+                padded = (cell + " " * (width - cells(cell)) for cell, width in zip(head, widths, strict=True))
+                self._out.write("  ".join((*padded, last)).rstrip() + "\n")
+
+    def style(self, word: str) -> str:
+        """Return how a state looks to a person."""
+        return self._screen.style(word) if self.is_for_a_person else ""
+
+    def note(self, line: str) -> None:
+        """Tell a person something beside the result."""
+        if not self.as_json:
+            self._err.write(printable(line) + "\n")
+            self._err.flush()
+
+    def step(self, line: str) -> None:
+        """Tell a person at a terminal how far something has got: one line, which stays."""
+        if self._err.isatty():
+            self.note(fitted(printable(line), columns()))
+
+    def status(self, line: str) -> None:
+        """Show a person at a terminal one line in place of the last such one; an empty one takes it away."""
+        if not self.as_json and self._err.isatty() and os.environ.get("TERM") != "dumb":
+            self._err.write("\r\x1b[2K" + printable(line)[: columns() - 1])
+            self._err.flush()
+
+    def canvas(self):
+        """Return a page that covers the terminal of a person while a block runs."""
+        from covey.surfaces.cli.terminal.canvas import Canvas  # late, as the screen is
+
+        return Canvas(self._screen, columns)
+
+    def footer(self):
+        """Return lines at the foot of what a person sees, which change in place."""
+        from covey.surfaces.cli.terminal.canvas import Footer  # late, as the screen is
+
+        return Footer(self._screen, self._out)
+
+    def error(self, error: CoveyError, code: str | None = None) -> None:
+        """Write an error: one line for people with what to do next, an envelope for programs. `code` is the one that
+        the programs know it by."""
+        if self.as_json:
+            self.json(error.envelope(code))
+        else:
+            from covey.surfaces.cli.advice import advice
+
+            stop = "" if error.message.endswith((".", "?")) else "."
+            self._err.write(printable(one_line(f"covey: {error.message}{stop} {advice(error)}")) + "\n")
+
+    def flush(self) -> None:
+        self._out.flush()
+
+    def abandon(self) -> None:
+        """Let what is still to be written go nowhere: whoever read it has left."""
+        try:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), self._out.fileno())
+        except OSError:  # a stand-in for stdout that is no file
+            self._out = open(os.devnull, "w")  # noqa: PTH123, SIM115 - until the process ends
+
+    @cached_property
+    def _screen(self):
+        # Late, and its type inferred: rich is for people, and programs do not wait for its import.
+        from covey.surfaces.cli.terminal.screen import Screen
+
+        return Screen(self._out)
+
+
+def columns() -> int:
+    """Return how wide the terminal is: what COLUMNS says, else what it says itself, else 80."""
+    # As shutil has it, which brings three compression libraries along.
+    told = os.environ.get("COLUMNS", "")
+    if told.isdecimal() and int(told):
+        return int(told)
+    try:
+        return os.get_terminal_size(1).columns or NARROW
+    except OSError:
+        return NARROW
+
+
+def _lenient(stream: TextIO) -> TextIO:
+    """Return the stream; what its encoding has no characters for is escaped there, and stops nothing."""
+    reconfigure = getattr(stream, "reconfigure", None)
+    if reconfigure is not None and stream.errors == "strict":
+        reconfigure(errors="backslashreplace")
+    return stream

@@ -1,0 +1,199 @@
+"""The screen: tables and colour for a person at a terminal. It is the only module that knows rich."""
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import Final, TextIO
+
+from rich.cells import cell_len
+from rich.console import Console, ConsoleDimensions
+from rich.live import Live
+from rich.text import Text
+
+from covey.surfaces.cli.terminal.letters import clipped, one_line, printable
+
+GAP: Final = 2
+WIDEST: Final = 20
+"""A longer word is cut apart before a table is given up."""
+MIN_LAST: Final = 24
+"""The last column holds the text, and has this much room at least."""
+LONGEST: Final = 400
+"""A cell is for a look at it; the whole text has a verb of its own."""
+HEIGHT: Final = 25
+"""Nothing here depends on it; without one, rich takes a dumb terminal to be 80 columns wide."""
+
+COPIED: Final = frozenset({"id", "message", "key", "session"})
+"""Columns that hold what people copy: never wrapped."""
+
+COLOURED: Final = frozenset({"state", "presence", "kind"})
+
+STYLES: Final[Mapping[str, str]] = {
+    "queued": "yellow",
+    "offered": "blue",
+    "in_context": "cyan",
+    "handled": "green",
+    "evicted": "red",
+    "expired": "red",
+    "refused": "red",
+    "undeliverable": "red",
+    "superseded": "magenta",
+    "withdrawn": "magenta",
+    "open": "yellow",
+    "answered": "cyan",
+    "closed": "green",
+    "pending": "yellow",
+    "accepted": "blue",
+    "working": "cyan",
+    "progress": "cyan",
+    "completed": "green",
+    "failed": "red",
+    "rejected": "red",
+    "starting": "yellow",
+    "running": "cyan",
+    "timed_out": "red",
+    "stopped": "magenta",
+    "lost": "red",
+    "idle": "green",
+    "busy": "yellow",
+    "offline": "dim",
+    "request": "bold",
+}
+"""How states, presences and kinds look in the columns that hold them."""
+
+
+class Screen:
+    """Writes to a terminal. What others wrote is shown as text and never as markup."""
+
+    def __init__(self, out: TextIO) -> None:
+        is_plain = bool(os.environ.get("NO_COLOR")) or os.environ.get("TERM", "dumb") == "dumb"
+        self._out = out
+        self._console = Console(
+            file=out,
+            height=HEIGHT,
+            force_terminal=True,
+            color_system=None if is_plain else "standard",
+            markup=False,
+            highlight=False,
+            emoji=False,
+        )
+
+    def pieces(self, pieces: Sequence[tuple[str, str]], lead: str, margin: str, width: int) -> None:
+        """Write one line of styled pieces after its lead, wrapped; `margin` begins each further line."""
+        line = Text.assemble(*((printable(text), style) for text, style in pieces))
+        room = max(MIN_LAST, width - max(cell_len(lead), cell_len(margin)))
+        for n, row in enumerate(line.wrap(self._console, room) or [line]):
+            row.rstrip()
+            self._console.print(Text.assemble((margin if n else lead, "dim"), row), soft_wrap=True)
+
+    def style(self, word: str) -> str:
+        """Return how a state, a presence or a kind looks."""
+        return STYLES.get(word, "")
+
+    def styled(self, pieces: Sequence[tuple[str, str]]) -> str:
+        """Return one line of styled pieces, with the codes for their colours."""
+        with self._console.capture() as captured:
+            line = Text.assemble(*((printable(text), style) for text, style in pieces))
+            self._console.print(line, soft_wrap=True, end="")
+        return captured.get()
+
+    def live_page(self) -> "LivePage":
+        """Return a page that covers the terminal."""
+        return LivePage(self._console)
+
+    def table(self, columns: Sequence[str], rows: Sequence[Sequence[str]], width: int) -> None:
+        """Write rows under their columns. On a narrow screen columns are wrapped, what people copy goes below its row,
+        or each row becomes a block of lines: the first of these that fits."""
+        cells = [[clipped(printable(one_line(cell)), LONGEST) for cell in row] for row in rows]
+        used = [n for n in range(len(columns)) if any(row[n] for row in cells)]
+        beside = [n for n in used if columns[n] not in COPIED]
+        for grid in (used, beside):
+            shown = [[row[n] for n in grid] for row in cells]
+            widths = fitting([columns[n] for n in grid], shown, width)
+            if widths is not None:
+                below = [[row[n] for n in used if n not in grid and row[n]] for row in cells]
+                self._grid([columns[n] for n in grid], shown, below, widths)
+                return
+        self._blocks([columns[n] for n in used], [[row[n] for n in used] for row in cells], width)
+
+    def _grid(
+        self,
+        names: Sequence[str],
+        rows: Sequence[Sequence[str]],
+        below: Sequence[Sequence[str]],
+        widths: Sequence[int],
+    ) -> None:
+        self._row(names, [Text(name, "bold") for name in names], widths)
+        for row, more in zip(rows, below, strict=True):
+            self._row(names, [Text(cell, _style(name, cell)) for name, cell in zip(names, row, strict=True)], widths)
+            for cell in more:
+                self._console.print(Text(f"  {cell}", "dim"), soft_wrap=True)
+
+    def _row(self, names: Sequence[str], cells: Sequence[Text], widths: Sequence[int]) -> None:
+        wrapped = [cell.wrap(self._console, width, overflow="fold") for cell, width in zip(cells, widths, strict=True)]
+        for n in range(max(len(lines) for lines in wrapped)):
+            row = Text()
+            for name, lines, width in zip(names, wrapped, widths, strict=True):
+                line = lines[n] if n < len(lines) else Text()
+                line.rstrip()
+                rest = " " * (width - line.cell_len)
+                row.append_text(Text.assemble(rest, line) if name == "#" else Text.assemble(line, rest))
+                row.append(" " * GAP)
+            row.rstrip()
+            self._console.print(row, soft_wrap=True)
+
+    def _blocks(self, names: Sequence[str], rows: Sequence[Sequence[str]], width: int) -> None:
+        for n, row in enumerate(rows):
+            if n:
+                self._out.write("\n")
+            for name, cell in zip(names, row, strict=True):
+                if cell:
+                    self.pieces([(f"{name}: ", "bold"), (cell, _style(name, cell))], "", "  ", width)
+
+
+class LivePage:
+    """A page on the alternate screen of a terminal, from `start` to `stop`. Each `show` is one write."""
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+        self._live = Live(
+            console=console, screen=True, auto_refresh=False, redirect_stdout=False, redirect_stderr=False
+        )
+
+    def start(self) -> None:
+        self._live.start()
+
+    def stop(self) -> None:
+        self._live.stop()
+
+    def show(self, lines: Sequence[Sequence[tuple[str, str]]], width: int) -> None:
+        """Show these lines, which are as many as the terminal has."""
+        self._console.size = ConsoleDimensions(width, len(lines))
+        shown = (Text.assemble(*((printable(text), style) for text, style in line)) for line in lines)
+        self._live.update(Text("\n", no_wrap=True, overflow="crop", end="").join(shown), refresh=True)
+
+
+def fitting(names: Sequence[str], rows: Sequence[Sequence[str]], room: int) -> Sequence[int] | None:
+    """Return how wide each column is to be, so that all fit, or None where they can't without cutting words apart."""
+    columns = [[name, *(row[n] for row in rows)] for n, name in enumerate(names)]
+    widths = [max(map(cell_len, column)) for column in columns]
+    least = [_least(name, column) for name, column in zip(names, columns, strict=True)]
+    least[-1] = max(least[-1], min(MIN_LAST, widths[-1]))
+    room -= GAP * (len(names) - 1)
+    # The last column gives way first, because it holds the text; then the widest of the others.
+    widths[-1] = max(least[-1], min(widths[-1], room - sum(widths[:-1])))
+    while sum(widths) > room:
+        slack, n = max((width - least[n], n) for n, width in enumerate(widths))
+        if slack <= 0:
+            return None
+        widths[n] -= 1
+    return widths
+
+
+def _least(name: str, column: Sequence[str]) -> int:
+    """Return how narrow a column may be: its longest word, or all of what people copy."""
+    pieces = column if name in COPIED else [word for cell in column for word in cell.split()]
+    widest = max(map(cell_len, pieces), default=0)
+    return widest if name in COPIED else min(widest, WIDEST)
+
+
+def _style(name: str, cell: str) -> str:
+    return STYLES.get(cell.partition(" ")[0].rstrip(","), "") if name in COLOURED else ""

@@ -1,0 +1,79 @@
+"""A clock that is turned by hand."""
+
+from collections.abc import Collection
+from contextlib import AbstractAsyncContextManager
+from datetime import UTC, datetime, timedelta
+from itertools import count
+
+from covey.core.ids import MessageId, OfferId, SessionId, Topic
+from covey.ports.wakeups import Bell, Wakeups
+
+
+class HandClock:
+    """Stands still until a test moves it."""
+
+    def __init__(self, now: datetime = datetime(2026, 1, 1, tzinfo=UTC)) -> None:
+        self._now = now
+        self._monotonic = 0.0
+
+    def now(self) -> datetime:
+        return self._now
+
+    def monotonic(self) -> float:
+        return self._monotonic
+
+    def advance(self, seconds: float) -> datetime:
+        """Let time pass, on both scales; return the new time."""
+        if seconds < 0:
+            raise ValueError("time does not pass backwards: `jump` does that")
+        self._monotonic += seconds
+        return self.jump(seconds)
+
+    def jump(self, seconds: float) -> datetime:
+        """Set the clock forward or back, as an administrator does; no time passes. Return the new time."""
+        self._now += timedelta(seconds=seconds)
+        return self._now
+
+
+class CountingIds:
+    """Valid ids, the same in every run. Its secrets keep nobody out."""
+
+    def __init__(self) -> None:
+        self._numbers = count(1)
+
+    def message_id(self, now: datetime) -> MessageId:
+        return MessageId(f"{round(now.timestamp() * 1000):013d}-{self._uuid()}")
+
+    def session_id(self) -> SessionId:
+        return SessionId(self._uuid())
+
+    def offer_id(self) -> OfferId:
+        return OfferId(self._uuid())
+
+    def secret(self) -> str:
+        return f"secret-{self._uuid()}"
+
+    def _uuid(self) -> str:
+        return numbered_uuid(next(self._numbers))
+
+
+def numbered_uuid(number: int) -> str:
+    """Return a valid uuid (version 4 in form) that shows its number."""
+    return f"{number:08x}-0000-4000-8000-{number:012x}"
+
+
+class DeafWakeups:
+    """Drops every ring; bells can be listened to, and run into their timeouts."""
+
+    def __init__(self, wakeups: Wakeups) -> None:
+        self._wakeups = wakeups
+        self.dropped = 0
+
+    def ring(self, topics: Collection[Topic]) -> None:
+        self.dropped += len(topics)
+
+    def listen(self, topics: Collection[Topic]) -> AbstractAsyncContextManager[Bell]:
+        return self._wakeups.listen(topics)
+
+    async def close(self) -> None:
+        await self._wakeups.close()
