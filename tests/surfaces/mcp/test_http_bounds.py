@@ -88,7 +88,7 @@ def test_half_a_request_is_ended_wherever_it_stops_and_at_whatever_pace_it_comes
 
 
 def test_connections_are_bounded_and_there_is_room_again_when_one_ends(folder: Folder) -> None:
-    with server_in(folder, "--connections", "3") as server, ExitStack() as stack:
+    with server_in(folder, "--connections", "3", "--request-timeout", "600") as server, ExitStack() as stack:
         token = server.token("coder", "--register")
         held = [stack.enter_context(connected(server)) for _ in range(3)]
         for one in held:
@@ -110,7 +110,10 @@ def until_served(server: HttpServer, token: str) -> bool:
 @pytest.mark.requirement("trust.limits")
 def test_a_token_has_its_share_and_takes_nothing_from_others(folder: Folder) -> None:
     hello = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": HELLO})
-    with server_in(folder, "--per-token", "2", "--sessions", "2") as server, ExitStack() as stack:
+    with (
+        server_in(folder, "--per-token", "2", "--sessions", "2", "--request-timeout", "600") as server,
+        ExitStack() as stack,
+    ):
         greedy, other = server.token("greedy", "--register"), server.token("other", "--register")
         begun = [begin(server, greedy, hello) for _ in range(2)]
         status, said = server.post(bearer(greedy), hello)
