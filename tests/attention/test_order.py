@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from covey.core.attention.order import in_order, newest_states, rank_of
-from covey.core.attention.pending import LeftOut, Letter, Pending, Rank, Terms, Ways, check_terms
+from covey.core.attention.pending import Instructions, LeftOut, Letter, Pending, Rank, Terms, check_terms
 from covey.core.errors import Invalid
 from covey.core.identity import THE_SPACE, Grade, Identity
 from covey.core.ledger.delivery import Delivery, DeliveryState
@@ -147,9 +147,9 @@ def test_other_agents_take_at_most_a_quarter() -> None:
         Terms(budget=MIN_ATTENTION_BUDGET - 1),
         Terms(limit=0),
         Terms(limit=65),
-        Terms(ways=Ways(more="x" * 161)),
-        Terms(ways=Ways(rest="{nobody}")),
-        Terms(ways=Ways(answer="{")),
+        Terms(ways=Instructions(more="x" * 161)),
+        Terms(ways=Instructions(rest="{nobody}")),
+        Terms(ways=Instructions(answer="{")),
     ],
 )
 def test_terms_that_can_not_be_kept_are_refused(terms: Terms) -> None:

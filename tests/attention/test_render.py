@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from covey.core.attention.pending import LeftOut, Ways
+from covey.core.attention.pending import Instructions, LeftOut
 from covey.core.identity import Grade
 from covey.core.ledger.message import Kind
 from covey.core.ledger.offer import Presentation
@@ -155,7 +155,7 @@ def test_every_rendering_carries_the_offer_by_which_a_transcript_can_witness_it(
 
 @pytest.mark.parametrize("style", Style)
 def test_the_ways_are_the_readers_own(style: Style) -> None:
-    ways = Ways(more="call inbox", rest="call thread with id {message}", answer="call reply")
+    ways = Instructions(more="call inbox", rest="call thread with id {message}", answer="call reply")
     letter = a_letter(kind=Kind.REQUEST, length=100)
     pending = pending_for_bob(letter, left_out=LeftOut(2))._replace(ways=ways)
     text = framed(pending, style)

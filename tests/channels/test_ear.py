@@ -22,7 +22,7 @@ from covey.core.identity import Identity
 from covey.core.ledger.marks import Marks
 from covey.core.ledger.message import Callback
 from covey.core.names import AgentName
-from covey.runtime.channels.ear import Ear
+from covey.runtime.channels.ear import HttpListener
 from covey.runtime.channels.http import MAX_BODY, MAX_HEAD
 from covey.services.adapters import Adapters
 from covey.services.channels.channels import Said
@@ -113,7 +113,7 @@ async def listening(limits: HttpLimits = ROOMY) -> AsyncGenerator[Listening]:
     await services.directory.join(JoinRequest(CODER))
     await services.channels.bind(OPS, OWN, parse_address("coder"), OWNER)
     heard: list[Said] = []
-    async with Ear(services, config, heard.append, limits).listening(HttpAddress(port=0)) as address:
+    async with HttpListener(services, config, heard.append, limits).listening(HttpAddress(port=0)) as address:
         yield Listening(services, address, heard, clock)
 
 
@@ -192,7 +192,7 @@ async def test_a_key_is_used_once_however_often_it_is_signed() -> None:
 async def test_several_listeners_hear_a_request_that_comes_to_all_of_them_once() -> None:
     async with listening() as space:
         config = await space.services.channels.config(OPS)
-        ears = [Ear(space.services, config, space.heard.append) for _ in range(5)]
+        ears = [HttpListener(space.services, config, space.heard.append) for _ in range(5)]
         body = b'{"text": "yes"}'
         signed = space.signed("/c-1", body)
         async with AsyncExitStack() as stack:
@@ -402,8 +402,8 @@ async def test_more_connections_than_can_be_served_are_told_so_and_still_more_ar
 async def test_a_channel_without_a_secret_is_not_heard_and_a_taken_port_is_said() -> None:
     async with listening() as space:
         with pytest.raises(Invalid):
-            Ear(space.services, console(OPS), space.heard.append)
-        other = Ear(space.services, webhook(OPS, "http://h/", secret=SECRET), space.heard.append)
+            HttpListener(space.services, console(OPS), space.heard.append)
+        other = HttpListener(space.services, webhook(OPS, "http://h/", secret=SECRET), space.heard.append)
         with pytest.raises(Unavailable):
             async with other.listening(space.address):
                 raise AssertionError

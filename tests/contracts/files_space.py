@@ -20,7 +20,7 @@ from covey.adapters.system.liveness import SystemLiveness
 from covey.core.drive import finish
 from covey.core.formats.layout import Layout
 from covey.ports.store import Store
-from covey.services.mail.updates import Desk
+from covey.services.mail.updates import NoticePorts
 from covey.services.mirror.mirror import Mirror
 from covey.services.mirror.store import MirroredStore, OwnPasses
 from covey.testing.opening import Ring, Searched, Viewed, closing, silent
@@ -62,7 +62,7 @@ def mirrored_threaded(root: str, layout: Layout, ring: Ring) -> MirroredStore:
 
 
 def _mirror(root: str, store: Store, folder: FilesFolder) -> Mirror:
-    return Mirror(store, folder, SystemClock(), Desk(SystemIds(), SystemLiveness(f"{root}/.covey")))
+    return Mirror(store, folder, SystemClock(), NoticePorts(SystemIds(), SystemLiveness(f"{root}/.covey")))
 
 
 def dialogue_inline(root: str, ring: Ring) -> AbstractAsyncContextManager[Store]:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from covey.core.errors import Invalid
 from covey.core.ids import MessageId, TicketId
-from covey.core.ledger.waits import LONGEST_WAIT, Edge, Walk, circles, end_of_wait
+from covey.core.ledger.waits import LONGEST_WAIT, Edge, WaitWalk, circles, end_of_wait
 from covey.core.names import AgentName
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
@@ -22,12 +22,12 @@ def edge(waiter: str, awaited: str) -> Edge:
     return Edge(AgentName(waiter), AgentName(awaited), TicketId(f"1-{waiter}@{awaited}"), NOW, NOW)
 
 
-def walked(edges: Sequence[Edge], first: Edge) -> tuple[Walk, Sequence[AgentName]]:
+def walked(edges: Sequence[Edge], first: Edge) -> tuple[WaitWalk, Sequence[AgentName]]:
     """Walk as a service does; return the walk, and whose waits were asked for."""
     by_waiter: dict[AgentName, list[Edge]] = {}
     for one in edges:
         by_waiter.setdefault(one.waiter, []).append(one)
-    walk, asked = Walk(first.waiter, [first]), list[AgentName]()
+    walk, asked = WaitWalk(first.waiter, [first]), list[AgentName]()
     while (agent := walk.next()) is not None:
         asked.append(agent)
         walk.feed(by_waiter.get(agent, ()))

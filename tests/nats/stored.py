@@ -7,7 +7,7 @@ from nats.aio.client import Client
 
 from covey.adapters.nats.client.api import ask, publish
 from covey.adapters.nats.client.link import Link
-from covey.adapters.nats.log.bulk import Bulk, Entry
+from covey.adapters.nats.log.bulk import Bulk, ObjectEntry
 from covey.adapters.nats.log.marks import own
 from covey.core.formats.nats_names import bulk_bucket, bulk_stream
 
@@ -40,5 +40,5 @@ def age(link: Link, digest: str) -> None:
 
 
 class _AgedBulk(Bulk):
-    async def write(self, entry: Entry, at: str) -> None:
+    async def write(self, entry: ObjectEntry, at: str) -> None:
         await self._write_about({**entry.about, "mtime": at}, None)

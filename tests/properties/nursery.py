@@ -1,13 +1,13 @@
 """Children of an imagined process: they are there, and do nothing until a test says what became of them."""
 
 from covey.core.work.run import Run, RunId
-from covey.ports.children import Child, Errand, Moment
+from covey.ports.children import Child, ChildMoment, Errand
 
 
 class NoPlugins:
     are_there = False
 
-    async def tell(self, moment: Moment, run: Run) -> None:
+    async def tell(self, moment: ChildMoment, run: Run) -> None:
         del moment, run
 
 

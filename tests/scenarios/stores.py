@@ -10,7 +10,7 @@ from covey.adapters.system.clock import SystemClock
 from covey.adapters.system.ids import SystemIds
 from covey.core.formats.layout import Layout
 from covey.ports.store import Store
-from covey.services.mail.updates import Desk
+from covey.services.mail.updates import NoticePorts
 from covey.services.mirror.mirror import Mirror
 from covey.services.mirror.store import MirroredStore, OwnPasses
 from tests.scenarios.world import OpenStore, Ring
@@ -42,7 +42,7 @@ def in_files(folder: Path, layout: Layout) -> OpenStore:
         ledger = SqliteStore(f"{root}/.covey/covey.db", ring=ring, synchronous="normal")
         shared = FilesFolder(root, layout)
         # Nothing that foreign programs do comes about in a scenario, so that it acts with a time of its own.
-        desk = Desk(SystemIds(), MemoryLiveness())
+        desk = NoticePorts(SystemIds(), MemoryLiveness())
         mirror = Mirror(ledger, shared, SystemClock(), desk)
         return MirroredStore(ledger, shared, OwnPasses(shared, lambda: mirror))
 

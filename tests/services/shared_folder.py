@@ -29,7 +29,7 @@ from covey.ports.ledger import MessageFilter
 from covey.services.adapters import Adapters
 from covey.services.care.audit import Audit
 from covey.services.mail.recipients import SendPolicy, WhenUnknown
-from covey.services.mail.updates import Desk
+from covey.services.mail.updates import NoticePorts
 from covey.services.mirror.mirror import LIMIT_S, Mirror
 from covey.services.mirror.store import MirroredStore, OwnPasses
 from covey.services.space import Services
@@ -99,7 +99,7 @@ class Shared:
         dead = None if dying is None else DyingFolder(self.folder, dying[0], after=dying[1])
         folder = self.folder if dead is None else cast(Folder, dead)
         clock, ids, liveness = SystemClock(), SystemIds(), MemoryLiveness()
-        self.mirror = Mirror(self.ledger, folder, clock, Desk(ids, liveness), limit_s, report)
+        self.mirror = Mirror(self.ledger, folder, clock, NoticePorts(ids, liveness), limit_s, report)
         self.store = MirroredStore(self.ledger, folder, OwnPasses(folder, lambda: self.mirror))
         self.views = SqliteViews(root / ".covey" / "covey.db")
         self.blobs = MemoryBlobs()

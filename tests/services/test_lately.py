@@ -3,7 +3,7 @@
 from covey.adapters.memory import MemoryStore
 from covey.core.address import EVERYONE, Address, parse_address
 from covey.core.names import SPACE, AgentName
-from covey.services.attention.lately import MOST, SECONDS, Lately
+from covey.services.attention.lately import MOST, SECONDS, RecentlyShown
 from covey.testing import a_message_id, a_session_id
 from covey.testing.fakes import HandClock
 
@@ -16,7 +16,7 @@ def to(*names: str) -> tuple[Address, ...]:
 
 
 def test_what_is_written_is_led_by_what_was_last_shown_from_there() -> None:
-    lately = Lately(HandClock(), MemoryStore())
+    lately = RecentlyShown(HandClock(), MemoryStore())
     lately.shown(ME, [(ALICE, a_message_id(1)), (BOB, a_message_id(2)), (ALICE, a_message_id(3))])
     assert lately.led_by(ME, to("alice")) == lately.led_by(ME, to("agent:alice:main")) == a_message_id(3)
     assert lately.led_by(ME, to("bob")) == a_message_id(2)
@@ -27,7 +27,7 @@ def test_what_is_written_is_led_by_what_was_last_shown_from_there() -> None:
 
 
 def test_the_space_leads_to_nothing_and_nobody_without_a_session_is_led() -> None:
-    lately = Lately(HandClock(), MemoryStore())
+    lately = RecentlyShown(HandClock(), MemoryStore())
     lately.shown(ME, [(SPACE, a_message_id(1))])
     lately.shown(None, [(ALICE, a_message_id(2))])
     assert lately.led_by(ME, (EVERYONE,)) is None
@@ -35,7 +35,7 @@ def test_the_space_leads_to_nothing_and_nobody_without_a_session_is_led() -> Non
 
 def test_it_is_forgotten_in_time_and_at_its_bound() -> None:
     clock = HandClock()
-    lately = Lately(clock, MemoryStore())
+    lately = RecentlyShown(clock, MemoryStore())
     lately.shown(ME, [(ALICE, a_message_id(1))])
     clock.advance(SECONDS - 1)
     assert lately.led_by(ME, to("alice")) is not None

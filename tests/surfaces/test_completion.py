@@ -10,7 +10,7 @@ import pytest
 from covey.surfaces.cli.catalogue import VERBS
 from covey.surfaces.cli.exits import DONE, USAGE
 from covey.surfaces.cli.main import parser_of
-from covey.surfaces.cli.options.completing import FILES, Known, complete
+from covey.surfaces.cli.options.completing import FILES, KnownWords, complete
 from covey.surfaces.cli.shells import SHELLS, script
 from covey.surfaces.cli.topics import TOPICS
 from tests.surfaces.commands import Folder
@@ -21,7 +21,7 @@ SESSIONS = (("fixer", "fixes the parser"), ("reader", "critic"))
 
 
 def asked(*words: str) -> list[str]:
-    known = Known(lambda: NAMES, lambda: SESSIONS, lambda: SESSIONS[:1])
+    known = KnownWords(lambda: NAMES, lambda: SESSIONS, lambda: SESSIONS[:1])
     return [word.word for word in complete(words, known, parser_of)]
 
 
@@ -31,7 +31,7 @@ def unasked(*words: str) -> list[str]:
     def refuse() -> Sequence[Any]:
         raise AssertionError("the store was looked into")
 
-    return [word.word for word in complete(words, Known(refuse, refuse, refuse), parser_of)]
+    return [word.word for word in complete(words, KnownWords(refuse, refuse, refuse), parser_of)]
 
 
 def test_verbs_come_first() -> None:

@@ -80,13 +80,13 @@ class _InlineFolder(InlinePorts):
         folder = FilesFolder(absolute_path(self._url.place), Layout(layout))
 
         def mirror():
-            from covey.services.mail.updates import Desk
+            from covey.services.mail.updates import NoticePorts
             from covey.services.mirror.mirror import (
                 Mirror,  # here because it takes time to load, and there may be no news
             )
 
             attachments = _attachments(self._path, self._url, self._roots, layout)
-            desk = Desk(self.ids, self.liveness)
+            desk = NoticePorts(self.ids, self.liveness)
             return Mirror(store, folder, self.clock, desk, report=self._report, attachments=attachments)
 
         return MirroredStore(store, folder, OwnPasses(folder, mirror))
@@ -161,7 +161,7 @@ def _mirrored(
     from covey.adapters.system.ids import SystemIds
     from covey.core.drive import finish
     from covey.core.formats.layout import Layout
-    from covey.services.mail.updates import Desk
+    from covey.services.mail.updates import NoticePorts
     from covey.services.mirror.mirror import Mirror
     from covey.services.mirror.store import MirroredStore
 
@@ -173,7 +173,7 @@ def _mirrored(
     confirming = Confirming(log if waits == "full" else store.condition.check_committed, rings, beside)
     folder = FilesFolder(absolute_path(url.place), Layout(layout), beside, confirming)
     ledger = SqliteStore(path, ring=wakeups.ring, synchronous=waits)
-    desk = Desk(SystemIds(), liveness)
+    desk = NoticePorts(SystemIds(), liveness)
     attachments = _attachments(path, url, roots, layout)
     mirror = Mirror(ledger, folder, SystemClock(), desk, report=report, attachments=attachments)
 

@@ -10,7 +10,7 @@ from covey.core.drive import finish
 from covey.core.reporting import Report
 from covey.core.store_url import StoreUrl
 from covey.engines.sqlite_care import SqliteCare
-from covey.ports.backup import Place
+from covey.ports.backup import RestoreTarget
 from covey.ports.checkup import Checkup
 from covey.services.care.history import History
 
@@ -31,7 +31,7 @@ class FolderCare(SqliteCare):
         finally:
             finish(inline.close())
 
-    def _place(self, url: StoreUrl) -> Place:
+    def _place(self, url: StoreUrl) -> RestoreTarget:
         root = self._root(url)
         prepare(root, chosen(root, url.options.get("layout")))
         return SharedPlace(super()._place(url), root)

@@ -9,7 +9,7 @@ from covey.core.errors import SpaceMissing
 from covey.core.reporting import Report, report_nothing
 from covey.core.store_url import STORE_FOLDER, StoreUrl
 from covey.engines.engine import Engine
-from covey.ports.backup import Place
+from covey.ports.backup import RestoreTarget
 from covey.ports.care import BackupPorts, RestorePorts, Salvaged, UpkeepPorts
 from covey.ports.checkup import Checkup, Tell
 from covey.ports.store import Store
@@ -90,7 +90,7 @@ class SqliteCare:
     def _bring_up_to_date(self, url: StoreUrl, report: Report) -> None:
         """Make the ledger complete before it is copied as it is. A ledger that is the only truth always is."""
 
-    def _place(self, url: StoreUrl) -> Place:
+    def _place(self, url: StoreUrl) -> RestoreTarget:
         from covey.adapters.sqlite.care.place import SqlitePlace
 
         return SqlitePlace(self._path(url))

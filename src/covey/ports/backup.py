@@ -125,7 +125,7 @@ class Claim(Protocol):
         ...
 
 
-class Place(Protocol):
+class RestoreTarget(Protocol):
     """The place of a space, which may be empty."""
 
     def claim(self, *, replace: bool) -> AbstractAsyncContextManager[Claim]:

@@ -5,7 +5,7 @@ from typing import NamedTuple, Protocol
 
 from covey.core.reporting import Report, report_nothing
 from covey.core.store_url import StoreUrl
-from covey.ports.backup import Archives, Pages, Place, Snapshots
+from covey.ports.backup import Archives, Pages, RestoreTarget, Snapshots
 from covey.ports.blobs import Blobs, BlobUpkeep
 from covey.ports.checkup import Checkup, Tell
 from covey.ports.clock import Clock
@@ -28,7 +28,7 @@ class RestorePorts(NamedTuple):
     """The ports that restoring a backup needs."""
 
     archives: Archives
-    place: Place
+    place: RestoreTarget
     blobs: Blobs
     liveness: Liveness
     clock: Clock

@@ -19,7 +19,7 @@ from covey.core.ledger.message import FilePart, Message
 from covey.core.work.run import Run, RunId, RunState
 
 
-class Moment(StrEnum):
+class ChildMoment(StrEnum):
     SPAWNED = "spawned"
     """A child was started."""
     ENDED = "ended"
@@ -36,7 +36,7 @@ class Plugins(Protocol):
         """True if there is at least one plugin."""
         ...
 
-    async def tell(self, moment: Moment, run: Run) -> None:
+    async def tell(self, moment: ChildMoment, run: Run) -> None:
         """Notify each plugin. An exception of a plugin is logged. A plugin that takes longer than a few seconds is not
         waited for. This never raises."""
         ...

@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from typing import NamedTuple, Protocol
 
-from covey.core.formats.layout import Known, Layout, Spot
+from covey.core.formats.layout import KnownFile, Layout, Spot
 from covey.core.ids import MessageId
 from covey.core.json import Json
 from covey.core.names import AgentName
@@ -30,7 +30,7 @@ class Arrived(NamedTuple):
 class Left(NamedTuple):
     """A known file that is no longer in its place."""
 
-    known: Known
+    known: KnownFile
     now: Spot | None
     """The new place of the file; None if the file is gone."""
 
@@ -56,7 +56,7 @@ class Sighting(NamedTuple):
 class Sheet(NamedTuple):
     """The wanted place and content of a file for a copy of a message."""
 
-    known: Known
+    known: KnownFile
     content: bytes
     is_new: bool = False
     """True if the copy was just filed, so that its file is not looked for at an earlier place."""
@@ -79,7 +79,7 @@ class Visit(Protocol):
         no valid JSON is not reported yet: its writer may not have finished."""
         ...
 
-    async def note(self, known: Sequence[Known], digests: Mapping[Spot, str]) -> None:
+    async def note(self, known: Sequence[KnownFile], digests: Mapping[Spot, str]) -> None:
         """Remember files, with the digest of each one's content. For a file without a digest, keep the one from its
         former place. A former place of the same id and agent is forgotten."""
         ...
@@ -99,15 +99,15 @@ class Visit(Protocol):
         it; None if it can't be written there. Storing the same file again changes nothing."""
         ...
 
-    async def discard(self, known: Sequence[Known]) -> None:
+    async def discard(self, known: Sequence[KnownFile]) -> None:
         """Remove and forget the files of removed messages, with those of their file parts."""
         ...
 
-    async def known(self, file_id: str) -> Sequence[Known]:
+    async def known(self, file_id: str) -> Sequence[KnownFile]:
         """Return the remembered files with an id; ids of foreign programs need not be unique."""
         ...
 
-    async def copies(self, message_id: MessageId) -> Sequence[Known]:
+    async def copies(self, message_id: MessageId) -> Sequence[KnownFile]:
         """Return the remembered files of a message."""
         ...
 

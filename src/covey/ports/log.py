@@ -11,7 +11,7 @@ from typing import NamedTuple, Protocol
 from covey.ports.store import Survives
 
 
-class Entry(NamedTuple):
+class LogEntry(NamedTuple):
     """A record with its position in the log."""
 
     position: int
@@ -40,7 +40,7 @@ class Snapshot(NamedTuple):
     name: str
 
 
-Hear = Callable[[Entry | None], None]
+Hear = Callable[[LogEntry | None], None]
 """A callback for each entry as it is added, in their order; it gets None if entries may have been missed. The log calls
 it on a thread of its own. It must not block for long, and must not raise."""
 
@@ -96,7 +96,7 @@ class Log(Protocol):
         the log has been used."""
         ...
 
-    def after(self, position: int, limit: int) -> Sequence[Entry] | None:
+    def after(self, position: int, limit: int) -> Sequence[LogEntry] | None:
         """Return entries after a position, in their order: at most `limit`, and at least one if there are any. Return
         None if the next entry is no longer retained."""
         ...

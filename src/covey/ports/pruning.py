@@ -33,7 +33,7 @@ class Removed(NamedTuple):
     runs: int = 0
 
 
-class Holdings(Protocol):
+class RetentionQueries(Protocol):
     """Bulk queries over a space, for pruning. The cost grows with the scanned records; pages bound it."""
 
     async def scopes(self, after: str, limit: int) -> Sequence[Scope]:

@@ -8,7 +8,7 @@ from covey.core.ids import Topic
 from covey.ports.channels import Bindings, Posts
 from covey.ports.directory import Agents, Sessions, Settings, Tokens
 from covey.ports.ledger import Deliveries, Inboxes, Journal, Messages, Offers, Tickets
-from covey.ports.pruning import Holdings, Pruned
+from covey.ports.pruning import Pruned, RetentionQueries
 from covey.ports.storms import Flows, Trees
 from covey.ports.work import Runs, Tasks, Waits
 
@@ -95,7 +95,7 @@ class Transaction(Protocol):
     @property
     def journal(self) -> Journal: ...
     @property
-    def holdings(self) -> Holdings: ...
+    def holdings(self) -> RetentionQueries: ...
     @property
     def pruned(self) -> Pruned: ...
 

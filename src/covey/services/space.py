@@ -43,10 +43,10 @@ class Services:
 
         if not is_bound(holder):
             return self
-        from covey.services.scoped.ports import NarrowPorts
+        from covey.services.scoped.ports import ScopedPorts
 
         return Services(
-            NarrowPorts(self._ports, holder), self._recheck, holder, whole=self._whole, complete=self._complete
+            ScopedPorts(self._ports, holder), self._recheck, holder, whole=self._whole, complete=self._complete
         )
 
     @property
@@ -206,9 +206,9 @@ class Services:
 
     @late
     def lately(self):
-        from covey.services.attention.lately import Lately
+        from covey.services.attention.lately import RecentlyShown
 
-        return Lately(self.clock, self._ports.store)
+        return RecentlyShown(self.clock, self._ports.store)
 
     @late
     def pauses(self):
@@ -287,9 +287,9 @@ class Services:
 
     @late
     def _desk(self):
-        from covey.services.mail.updates import Desk
+        from covey.services.mail.updates import NoticePorts
 
-        return Desk(self._ports.ids, self._ports.liveness)
+        return NoticePorts(self._ports.ids, self._ports.liveness)
 
     @late
     def upkeep(self):

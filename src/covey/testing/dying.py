@@ -5,7 +5,7 @@ from enum import StrEnum
 from typing import NamedTuple, TypeVar, cast
 
 from covey.core.ids import Topic
-from covey.ports.log import Entry, Hear, Log, LogState, Tell
+from covey.ports.log import Hear, Log, LogEntry, LogState, Tell
 from covey.ports.store import Capabilities, Operation, Store, Survives, Transaction
 
 WRITES = frozenset(
@@ -208,7 +208,7 @@ class DyingLog:
             outcome = death
         tell(outcome)
 
-    def after(self, position: int, limit: int) -> Sequence[Entry] | None:
+    def after(self, position: int, limit: int) -> Sequence[LogEntry] | None:
         self._refuse_when_dead()
         return self._log.after(position, limit)
 

@@ -5,7 +5,7 @@ New mail that it shows counts as shown only with evidence, like any offer.
 
 from typing import Final
 
-from covey.core.attention.pending import Ways
+from covey.core.attention.pending import Instructions
 from covey.core.errors import Invalid
 from covey.core.ids import MessageId
 from covey.core.json import Json
@@ -59,7 +59,7 @@ def part_answer(part: ReadPart, rest: str) -> Answer:
     ]
     next_start = extent.stop + 1 if extent.stop < extent.length else None
     if next_start is not None:
-        way = Ways(rest=rest).rest.format(agent="", number=message.id, message=message.id, next=next_start)
+        way = Instructions(rest=rest).rest.format(agent="", number=message.id, message=message.id, next=next_start)
         lines.append(f"The rest: {way}")
     data: dict[str, Json] = {
         "id": message.id,

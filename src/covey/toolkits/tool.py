@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from enum import StrEnum
 from typing import NamedTuple
 
-from covey.core.attention.pending import Ways
+from covey.core.attention.pending import Instructions
 from covey.core.directory.capacity import Capacity
 from covey.core.identity import Identity
 from covey.core.ids import OfferId
@@ -95,5 +95,5 @@ class Toolkit(NamedTuple):
     """The rule for how often a model is shown a message."""
     capacity: Capacity | None = None
     """The limit of the inbox of a session that uses it; None for the limit on its agent's card."""
-    ways: Ways = Ways()
+    ways: Instructions = Instructions()
     """The calls with which a model reads more, answers, and handles tasks; empty for those that it has no tool for."""

@@ -11,7 +11,7 @@ from covey.adapters.folder.folder import FilesFolder
 from covey.adapters.folder.freshness import RACY_NS
 from covey.adapters.folder.shelves import folder_of, suffix_of
 from covey.core.drive import finish
-from covey.core.formats.layout import Known, Layout, Shelf, Spot
+from covey.core.formats.layout import KnownFile, Layout, Shelf, Spot
 from covey.core.ids import MessageId
 from covey.core.names import AgentName
 from covey.ports.folder import Sheet, Sighting, Visit
@@ -43,9 +43,9 @@ class Desk:
         is_shared = shelf is not Shelf.INBOX and self.layout is Layout.DIALOGUE
         return Spot(shelf, "" if is_shared else owner, f"{message_id(n)}{suffix_of(self.layout)}", scope)
 
-    def known(self, n: int, shelf: Shelf = Shelf.INBOX, owner: str = "bob", scope: str = "") -> Known:
+    def known(self, n: int, shelf: Shelf = Shelf.INBOX, owner: str = "bob", scope: str = "") -> KnownFile:
         spot = self.spot(n, shelf, owner, scope)
-        return Known(message_id(n), message_id(n), AgentName(owner), spot, is_ours=True)
+        return KnownFile(message_id(n), message_id(n), AgentName(owner), spot, is_ours=True)
 
     def sheet(self, n: int, shelf: Shelf = Shelf.INBOX, owner: str = "bob", scope: str = "") -> Sheet:
         return Sheet(self.known(n, shelf, owner, scope), content(n))
@@ -130,7 +130,9 @@ class Desk:
 
 async def note(visit: Visit, sighting: Sighting) -> None:
     known = [
-        Known(arrived.spot.name, MessageId(arrived.digest), AgentName(arrived.spot.owner), arrived.spot, is_ours=False)
+        KnownFile(
+            arrived.spot.name, MessageId(arrived.digest), AgentName(arrived.spot.owner), arrived.spot, is_ours=False
+        )
         for arrived in sighting.arrived
     ]
     await visit.note(known, {arrived.spot: arrived.digest for arrived in sighting.arrived})

@@ -13,7 +13,7 @@ from covey.adapters.folder.notebook.notebook import Notebook
 from covey.adapters.folder.notebook.records import Sort
 from covey.adapters.folder.notebook.standing import DEEP, EVERY_S
 from covey.core.errors import Invalid
-from covey.core.formats.layout import Known, Shelf, Spot
+from covey.core.formats.layout import KnownFile, Shelf, Spot
 from covey.core.ids import MessageId
 from covey.core.names import AgentName
 from covey.ports.folder import Left, Sighting, Visit
@@ -312,7 +312,9 @@ def test_a_message_that_is_written_over_is_owed(desk: Desk) -> None:
 
 
 def test_ids_of_foreign_files_need_not_be_unique(desk: Desk) -> None:
-    known = [Known("msg_1", MessageId(message_id(n)), AgentName("bob"), desk.spot(n), is_ours=False) for n in (1, 2)]
+    known = [
+        KnownFile("msg_1", MessageId(message_id(n)), AgentName("bob"), desk.spot(n), is_ours=False) for n in (1, 2)
+    ]
     for n in (1, 2):
         desk.put(desk.spot(n), content(n))
 

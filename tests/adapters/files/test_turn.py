@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from covey.adapters.folder.folder import FilesFolder
-from covey.adapters.folder.turn import Turn, take_turn
+from covey.adapters.folder.turn import FolderTurn, take_turn
 from covey.core.formats.layout import Shelf
 from covey.ports.folder import Left, Sheet, Sighting, Visit
 from tests.adapters.files.desk import ALL, Desk, content
@@ -18,7 +18,7 @@ def path(tmp_path: Path) -> str:
     return str(tmp_path / "mirror.lock")
 
 
-def left_by(path: str, *intents: bytes) -> Turn:
+def left_by(path: str, *intents: bytes) -> FolderTurn:
     """Return the turn after one in which this was written, and not cleared."""
     turn = take_turn(path, LIMIT_S)
     for intent in intents:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from covey.adapters.sqlite.engine.turnstile import Turnstile
+from covey.adapters.sqlite.engine.turnstile import WriterLock
 from covey.adapters.sqlite.transactions import lane, write_lane
 from covey.adapters.sqlite.transactions.group import GroupCommit
 from covey.core.errors import StoreBusy, StoreClosed
@@ -27,7 +27,7 @@ def path(tmp_path: Path) -> Path:
 @contextmanager
 def held(path: Path) -> Generator[None]:
     """Hold the turn, so that operations gather in the lane."""
-    turnstile = Turnstile(str(path))
+    turnstile = WriterLock(str(path))
     turnstile.enter(LIMIT_S)
     try:
         yield

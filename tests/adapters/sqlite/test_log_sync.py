@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from covey.adapters.sqlite.engine import log_sync
-from covey.adapters.sqlite.engine.turnstile import Turnstile
+from covey.adapters.sqlite.engine.turnstile import WriterLock
 from covey.adapters.sqlite.transactions.group import GroupCommit
 from covey.core.ids import Topic
 from covey.ports.store import Transaction
@@ -34,7 +34,7 @@ async def test_the_log_is_synced_after_the_turn_and_before_the_ring(
 
     def watched(descriptor: int) -> None:
         is_log = os.path.samestat(os.fstat(descriptor), (path.parent / "covey.db-wal").stat())
-        other = Turnstile(str(path))
+        other = WriterLock(str(path))
         happened.append(f"sync log={is_log} turn free={other.enter_at_once()}")
         other.close()
         sync(descriptor)

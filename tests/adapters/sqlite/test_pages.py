@@ -7,7 +7,7 @@ import apsw
 from covey.adapters.sqlite.care.integrity import integrity_check
 from covey.adapters.sqlite.care.pages import SqlitePages
 from covey.adapters.sqlite.engine.access import on_one_cursor
-from covey.adapters.sqlite.engine.turnstile import Turnstile
+from covey.adapters.sqlite.engine.turnstile import WriterLock
 from covey.adapters.sqlite.transactions.store import SqliteStore
 from covey.core.drive import finish
 from covey.core.ledger.wire import encode
@@ -48,7 +48,7 @@ def test_pages_wait_for_another_time_where_somebody_keeps_the_turn(tmp_path: Pat
     store = SqliteStore(path)
     finish(store.commit(fill))
     finish(store.commit(empty))
-    turnstile = Turnstile(str(path))
+    turnstile = WriterLock(str(path))
     turnstile.enter(None)
     assert not finish(SqlitePages(path, limit_s=0.05).give_back(100))
     turnstile.close()

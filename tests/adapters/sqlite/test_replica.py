@@ -17,7 +17,7 @@ from covey.core.errors import IdentityRefused, LogDiverged, StoreCorrupt, StoreN
 from covey.core.ids import Topic
 from covey.core.ledger.marks import BY_WHOLE_SPACE, decode_marks
 from covey.core.ledger.wire import encode as encode_message
-from covey.ports.log import Entry, Log, LogState
+from covey.ports.log import Log, LogEntry, LogState
 from covey.ports.store import Survives, Transaction
 from covey.testing import a_message, closing
 from covey.testing.contracts.store import Broken, both, increment, ringing
@@ -308,7 +308,7 @@ def last_id(machines: Machines) -> str:
     """Return the id of the last record."""
     entries = machines.log.after(machines.log.state().last - 1, 1)
     assert entries
-    assert isinstance(entries[0], Entry)
+    assert isinstance(entries[0], LogEntry)
     return decode("memory", entries[0].record).id
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from covey.adapters.sqlite.engine.turnstile import Turnstile
+from covey.adapters.sqlite.engine.turnstile import WriterLock
 from covey.adapters.sqlite.transactions.store import SqliteStore
 from covey.core.drive import finish
 from covey.core.errors import StoreBusy
@@ -65,14 +65,14 @@ def test_a_process_that_dies_in_its_turn_lets_the_next_one_pass(tmp_path: Path) 
     with child(HOLD, str(path)) as holder:
         assert holder.line() == "held"
         holder.kill()
-        turnstile = Turnstile(str(path))
+        turnstile = WriterLock(str(path))
         turnstile.enter(LIMIT_S)
         turnstile.close()
 
 
 def test_who_waits_passes_when_the_turn_is_free(tmp_path: Path) -> None:
     path = str(tmp_path / "covey.db")
-    first, second = Turnstile(path), Turnstile(path)
+    first, second = WriterLock(path), WriterLock(path)
     for _ in range(20):
         first.enter(LIMIT_S)
         with pytest.raises(StoreBusy):
@@ -86,7 +86,7 @@ def test_who_waits_passes_when_the_turn_is_free(tmp_path: Path) -> None:
 
 def test_one_that_gave_up_does_not_take_the_turn_later(tmp_path: Path) -> None:
     path = str(tmp_path / "covey.db")
-    first, second, third = Turnstile(path), Turnstile(path), Turnstile(path)
+    first, second, third = WriterLock(path), WriterLock(path), WriterLock(path)
     first.enter(LIMIT_S)
     with pytest.raises(StoreBusy):
         second.enter(0.001)

@@ -15,7 +15,7 @@ _NAME_LENGTH: Final = 8
 _TOPIC_LENGTH: Final = 16
 
 
-class Door:
+class ListeningSocket:
     """A bound socket. Its files go when it is closed or the process ends; after a SIGKILL others remove them."""
 
     def __init__(self, runtime: str, space: str) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 from threading import get_ident
 from typing import Final
 
-from covey.adapters.doorbell.door import Door
+from covey.adapters.doorbell.door import ListeningSocket
 
 LINGER_S: Final = 1.0
 """How long a topic stays linked when its last bell has gone: who waits for one message often waits for the next, and
@@ -21,7 +21,7 @@ _FEWEST_QUEUED: Final = 10
 class DoorbellBell:
     """One waiter of an event loop."""
 
-    def __init__(self, ear: "Ear", topics: frozenset[str]) -> None:
+    def __init__(self, ear: "Listener", topics: frozenset[str]) -> None:
         self._ear = ear
         self._is_rung = False
         self._waiter: asyncio.Future[None] | None = None
@@ -53,13 +53,13 @@ class DoorbellBell:
                 self._waiter.set_result(None)
 
 
-class Ear:
+class Listener:
     """A door and the bells behind it, on one event loop at a time."""
 
     def __init__(self, runtime: str, space: str) -> None:
         self._runtime = runtime
         self._space = space
-        self._door: Door | None = Door(runtime, space)
+        self._door: ListeningSocket | None = ListeningSocket(runtime, space)
         self._bells: dict[str, set[DoorbellBell]] = {}
         self._lingering: dict[str, asyncio.TimerHandle] = {}
         self._room = _queue_length() + 1
@@ -173,7 +173,7 @@ class Ear:
         """Listen at a new door with all bells."""
         loop = self.loop
         self.close()
-        self._door = Door(self._runtime, self._space)
+        self._door = ListeningSocket(self._runtime, self._space)
         if loop is not None:
             self.attach(loop)
         self._link(self._bells)

@@ -5,7 +5,7 @@ import os
 import threading
 from collections.abc import Collection, Sequence
 
-from covey.adapters.doorbell.ear import DoorbellBell, Ear
+from covey.adapters.doorbell.ear import DoorbellBell, Listener
 from covey.adapters.doorbell.folders import RuntimeFolderUnusable, space_folder, topic_name
 from covey.adapters.doorbell.ring import DoorbellRinger
 from covey.core.errors import StoreClosed
@@ -25,8 +25,8 @@ class DoorbellWakeups:
         self._runtime = runtime
         self._space = space_folder(runtime, store)
         self._ringer = DoorbellRinger(store, runtime)
-        self._ears: dict[Loop, Ear] = {}
-        self._idle: Ear | None = None
+        self._ears: dict[Loop, Listener] = {}
+        self._idle: Listener | None = None
         """Kept for the next bell, on whichever loop, because binding a socket costs more than all else."""
         self._is_closed = False
         self._guard = threading.Lock()
@@ -34,7 +34,7 @@ class DoorbellWakeups:
 
     def ring(self, topics: Collection[Topic]) -> None:
         names = [topic_name(topic) for topic in topics]
-        ears: Sequence[Ear] = ()
+        ears: Sequence[Listener] = ()
         if self._pid == os.getpid():  # in a forked child they are the parent's, which hears as others do
             with self._guard:
                 ears = tuple(self._ears.values())
@@ -46,7 +46,7 @@ class DoorbellWakeups:
     def listen(self, topics: Collection[Topic]) -> "Listening":
         return Listening(self, frozenset(topic_name(topic) for topic in topics))
 
-    def begin(self, topics: frozenset[str]) -> tuple[Ear, DoorbellBell]:
+    def begin(self, topics: frozenset[str]) -> tuple[Listener, DoorbellBell]:
         """Let a bell hear on the loop that runs."""
         try:
             ear = self._ear_on(asyncio.get_running_loop())
@@ -60,7 +60,7 @@ class DoorbellWakeups:
             raise self._unusable(error) from error
         return ear, bell
 
-    def end(self, ear: Ear, bell: DoorbellBell) -> None:
+    def end(self, ear: Listener, bell: DoorbellBell) -> None:
         """Let a bell hear nothing any more."""
         ear.discard(bell)
         self._retire(ear)
@@ -80,7 +80,7 @@ class DoorbellWakeups:
             else:
                 loop.call_soon_threadsafe(ear.close)
 
-    def _ear_on(self, loop: Loop) -> Ear:
+    def _ear_on(self, loop: Loop) -> Listener:
         if self._pid != os.getpid():
             self._start_over()
         with self._guard:
@@ -90,7 +90,7 @@ class DoorbellWakeups:
                 self._ears.pop(gone).close()
             ear = self._ears.get(loop)
             if ear is None:
-                ear = self._ears[loop] = self._idle or Ear(self._runtime, self._space)
+                ear = self._ears[loop] = self._idle or Listener(self._runtime, self._space)
                 self._idle = None
                 ear.attach(loop)
             return ear
@@ -105,7 +105,7 @@ class DoorbellWakeups:
         self._ears.clear()
         self._idle = None
 
-    def _retire(self, ear: Ear) -> None:
+    def _retire(self, ear: Listener) -> None:
         with self._guard:
             if ear.has_bells or ear.loop is None or self._ears.get(ear.loop) is not ear:
                 return
@@ -128,7 +128,7 @@ class Listening:
     def __init__(self, wakeups: DoorbellWakeups, topics: frozenset[str]) -> None:
         self._wakeups = wakeups
         self._topics = topics
-        self._ends: tuple[Ear, DoorbellBell] | None = None
+        self._ends: tuple[Listener, DoorbellBell] | None = None
 
     async def __aenter__(self) -> DoorbellBell:
         self._ends = self._wakeups.begin(self._topics)

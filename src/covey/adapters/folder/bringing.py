@@ -26,7 +26,7 @@ from covey.adapters.folder.notebook.records import Row, row
 from covey.adapters.folder.notebook.standing import DEEP
 from covey.adapters.folder.shelves import folder_of, suffix_of
 from covey.core.errors import Invalid
-from covey.core.formats.layout import Known, Layout, Shelf
+from covey.core.formats.layout import KnownFile, Layout, Shelf
 from covey.core.ids import parse_message_id
 from covey.ports.folder import Sheet
 
@@ -157,7 +157,7 @@ class Bringing:
         place = whereabouts(self._root, self._layout, self._notebook, each)
         return place is not None and _ORDER.index(place.shelf) > _ORDER.index(wanted)
 
-    def _adopted(self, folder: str, known: Known, digests: set[str]) -> str | None:
+    def _adopted(self, folder: str, known: KnownFile, digests: set[str]) -> str | None:
         """Return the digest of a file that stands where this one should, where it is this one: moved there by others,
         or written by one of us whose notebook is lost."""
         name = known.spot.name

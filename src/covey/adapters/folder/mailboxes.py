@@ -13,7 +13,7 @@ INBOX: Final = "inbox"
 PROCESSED: Final = "processed"
 
 
-class Waiting(NamedTuple):
+class WaitingMail(NamedTuple):
     """A file in an inbox."""
 
     name: str
@@ -43,7 +43,7 @@ class Mailboxes:
         with explained(self._root):
             atomic.write(f"{self._folder(agent, INBOX)}/{name}", content)
 
-    def waiting(self, agent: str) -> Sequence[Waiting]:
+    def waiting(self, agent: str) -> Sequence[WaitingMail]:
         """Return what is in an inbox and has the name of a message, by names."""
         folder = f"{self._root}/{agent}/{INBOX}"
         try:
@@ -85,14 +85,14 @@ def is_message_name(name: str) -> bool:
     return name.endswith(ENDING) and not name.startswith(".")
 
 
-def _read(folder: str, name: str) -> Waiting | None:
+def _read(folder: str, name: str) -> WaitingMail | None:
     """Return a file, or None where it is gone."""
     path = f"{folder}/{name}"
     found = judging.read(path)
     if isinstance(found, judging.Content):
-        return Waiting(name, found.status.st_mtime, found.content)
+        return WaitingMail(name, found.status.st_mtime, found.content)
     try:
-        return None if found is None else Waiting(name, os.lstat(path).st_mtime, problem=judging.PROBLEMS[found])
+        return None if found is None else WaitingMail(name, os.lstat(path).st_mtime, problem=judging.PROBLEMS[found])
     except FileNotFoundError:
         return None
 

@@ -7,7 +7,7 @@ from typing import TypeVar
 
 from covey.adapters.folder.notebook.database import NOTEBOOK, throw_away
 from covey.core.store_url import STORE_FOLDER
-from covey.ports.backup import Claim, Place, Snapshot
+from covey.ports.backup import Claim, RestoreTarget, Snapshot
 from covey.ports.checkup import Tell
 from covey.ports.store import Operation, Store
 
@@ -18,7 +18,7 @@ class SharedPlace:
     """A place around that of the ledger. After a restore everything in the folder is looked at anew: files whose
     messages the backup has are known again, and those of later messages are taken in as files of others are."""
 
-    def __init__(self, place: Place, root: str) -> None:
+    def __init__(self, place: RestoreTarget, root: str) -> None:
         self._place = place
         self._notebook = os.path.join(root, STORE_FOLDER, NOTEBOOK)
 

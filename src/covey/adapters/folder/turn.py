@@ -11,7 +11,7 @@ from covey.disk.lining_up import take_within
 _CHUNK: Final = 4096
 
 
-class Turn:
+class FolderTurn:
     """A turn that was taken. What is written down in it outlives a visitor that is killed, and is found by the next
     one: a single write, where a database would need several."""
 
@@ -49,9 +49,9 @@ class Turn:
         self._lock.close()
 
 
-def take_turn(path: str, limit_s: float) -> Turn:
+def take_turn(path: str, limit_s: float) -> FolderTurn:
     """Wait for the turn. StoreBusy after so many seconds."""
     lock = take_within(lambda: FileLock(path, os.O_NOFOLLOW), limit_s)
     if lock is None:
         raise StoreBusy(path, limit_s)
-    return Turn(lock)
+    return FolderTurn(lock)

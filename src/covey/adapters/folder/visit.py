@@ -25,9 +25,9 @@ from covey.adapters.folder.notebook.standing import (
 from covey.adapters.folder.registry import Registry
 from covey.adapters.folder.shelves import MANIFEST, folder_of, suffix_of
 from covey.adapters.folder.trouble import explained
-from covey.adapters.folder.turn import Turn
+from covey.adapters.folder.turn import FolderTurn
 from covey.core.formats.foreign_ids import is_folder_name
-from covey.core.formats.layout import Known, Layout, Spot
+from covey.core.formats.layout import KnownFile, Layout, Spot
 from covey.core.ids import MessageId
 from covey.core.json import Json, to_json
 from covey.core.names import AgentName
@@ -42,7 +42,7 @@ class FilesVisit:
         root: str,
         layout: Layout,
         notebook: Notebook,
-        turn: Turn,
+        turn: FolderTurn,
         manifest: Manifest,
         beside: Beside,
         gate: Gate,
@@ -98,7 +98,7 @@ class FilesVisit:
                     sighting = sighting._replace(registry=self._entries())
         return sighting
 
-    async def note(self, known: Sequence[Known], digests: Mapping[Spot, str]) -> None:
+    async def note(self, known: Sequence[KnownFile], digests: Mapping[Spot, str]) -> None:
         self._settle()
         with explained(self._root), self._notebook.writing():
             for each in known:
@@ -131,7 +131,7 @@ class FilesVisit:
         with explained(self._root):
             return snapshots.keep(self._root, owner, file_id, name, content)
 
-    async def discard(self, known: Sequence[Known]) -> None:
+    async def discard(self, known: Sequence[KnownFile]) -> None:
         self._settle()
         for one in known:
             snapshots.discard(self._root, one.spot.owner, one.file_id)
@@ -147,11 +147,11 @@ class FilesVisit:
         for each in rows:
             self._looking.settled(each.folder, each.name)
 
-    async def known(self, file_id: str) -> Sequence[Known]:
+    async def known(self, file_id: str) -> Sequence[KnownFile]:
         self._settle()
         return [each.known for each in self._notebook.by_id(file_id)]
 
-    async def copies(self, message_id: MessageId) -> Sequence[Known]:
+    async def copies(self, message_id: MessageId) -> Sequence[KnownFile]:
         self._settle()
         return [each.known for each in self._notebook.by_message(message_id)]
 
@@ -287,10 +287,10 @@ class FilesVisit:
     def _entries(self) -> Mapping[str, Json]:
         return Registry(self._root).entries()
 
-    def _rows(self, known: Known) -> Sequence[Row]:
+    def _rows(self, known: KnownFile) -> Sequence[Row]:
         return self._notebook.of_agent(known.message_id, known.agent)
 
-    def _note(self, known: Known, digest: str | None) -> None:
+    def _note(self, known: KnownFile, digest: str | None) -> None:
         folder = folder_of(self._layout, known.spot)
         name = known.spot.name
         earlier = self._rows(known)
@@ -306,7 +306,7 @@ class FilesVisit:
         for each in (new, *earlier):
             self._looking.settled(each.folder, each.name)
 
-    def _make_way(self, folder: str, name: str, known: Known) -> None:
+    def _make_way(self, folder: str, name: str, known: KnownFile) -> None:
         """Keep in mind that the file is owed which somebody has written over with this one."""
         other = self._notebook.at(folder, name)
         if other is None or (other.message_id, other.agent) == (known.message_id, known.agent):

@@ -5,7 +5,7 @@ from threading import RLock
 from uuid import uuid4
 
 from covey.core.errors import BlobMissing
-from covey.ports.log import Entry, Hear, LogState, Snapshot, Tell
+from covey.ports.log import Hear, LogEntry, LogState, Snapshot, Tell
 from covey.ports.store import Survives
 
 
@@ -43,7 +43,7 @@ class MemoryLog:
         with shared.lock:
             if shared.last != expected:
                 return None
-            entry = Entry(expected + 1, record, self._author)
+            entry = LogEntry(expected + 1, record, self._author)
             shared.entries.append(entry)
             for hear in tuple(shared.hearing):
                 hear(entry)
@@ -52,7 +52,7 @@ class MemoryLog:
     def offer(self, record: bytes, expected: int, record_id: str, tell: Tell) -> None:
         tell(self.append(record, expected, record_id))
 
-    def after(self, position: int, limit: int) -> Sequence[Entry] | None:
+    def after(self, position: int, limit: int) -> Sequence[LogEntry] | None:
         shared = self._shared
         with shared.lock:
             start = position + 1 - shared.first
@@ -121,7 +121,7 @@ class _Shared:
     def begin_anew(self) -> None:
         self.identity = uuid4().hex
         self.first = 1
-        self.entries: list[Entry] = []
+        self.entries: list[LogEntry] = []
         self.snapshots: dict[int, bytes] = {}
 
     @property

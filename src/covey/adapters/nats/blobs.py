@@ -13,7 +13,7 @@ from covey.adapters.nats.client.account import MAX_APART_S, Account
 from covey.adapters.nats.client.link import Link
 from covey.adapters.nats.client.patient import patient_call
 from covey.adapters.nats.leases import Leases
-from covey.adapters.nats.log.bulk import Bulk, Entry
+from covey.adapters.nats.log.bulk import Bulk, ObjectEntry
 from covey.core.errors import BlobMissing, StoreCorrupt
 from covey.ports.blobs import KEPT_S, Blobs
 
@@ -138,11 +138,11 @@ async def _has(bulk: Bulk, digest: str) -> bool:
     return entry is not None
 
 
-async def _use(bulk: Bulk, entry: Entry) -> None:
+async def _use(bulk: Bulk, entry: ObjectEntry) -> None:
     if _age(entry) > _FRESH_S:
         await bulk.touch(entry)
 
 
-def _age(entry: Entry) -> float:
+def _age(entry: ObjectEntry) -> float:
     """Return for how many seconds a content was not used. One from the future is as old as one from now."""
     return max(0.0, (datetime.now(UTC) - entry.used_at).total_seconds())

@@ -21,7 +21,7 @@ _LEAVE_S: Final = 10.0
 """How long the house may take to leave; its guardians have ended by then."""
 
 
-class House:
+class ForkServer:
     """The process that forks guardians. It ends when it is closed, or with this process."""
 
     def __init__(self) -> None:

@@ -6,7 +6,7 @@ from typing import Final
 
 from covey.adapters.process import checks, endings
 from covey.adapters.process.guard import folder as files
-from covey.adapters.process.house import House
+from covey.adapters.process.house import ForkServer
 from covey.adapters.process.running import ProcessRunning
 from covey.adapters.process.sweeping import sweep
 from covey.core.errors import LauncherUnavailable
@@ -19,7 +19,7 @@ class ProcessLauncher:
     """Starts a house of guardians with the first program, and another one where that was killed."""
 
     def __init__(self) -> None:
-        self._house: House | None = None
+        self._house: ForkServer | None = None
         self._running: set[ProcessRunning] = set()
         self._is_closed = False
 
@@ -36,7 +36,7 @@ class ProcessLauncher:
     async def _hand_in(self, running: ProcessRunning) -> bool:
         """Give a run to the house, and tell whether it was taken."""
         if self._house is None or self._house.has_left:
-            self._house = House()
+            self._house = ForkServer()
         ours, theirs = socket.socketpair()
         with theirs:
             is_taken = False

@@ -137,7 +137,7 @@ class LeftOut(NamedTuple):
     """The number of them that ask for something."""
 
 
-class Ways(NamedTuple):
+class Instructions(NamedTuple):
     """Instructions for the reader: a command for each next step. {agent} stands for the reader's name, {number} and
     {message} for the number and the id of a message, {next} for the place in its text where it goes on."""
 
@@ -167,7 +167,7 @@ class Terms(NamedTuple):
     """The largest number of messages."""
     leads: Collection[AgentName] = ()
     """Agents whose mail comes before that of peers, besides the leads of this session that the space knows."""
-    ways: Ways = Ways()
+    ways: Instructions = Instructions()
     lease: timedelta = OFFER_LEASE
 
 
@@ -187,7 +187,7 @@ class Pending(NamedTuple):
     offer: OfferId | None = None
     """The id of the offer; None if the mail was only read and not offered."""
     presentation: Presentation = Presentation.ONCE
-    ways: Ways = Ways()
+    ways: Instructions = Instructions()
 
     @property
     def is_worth_showing(self) -> bool:
@@ -217,7 +217,7 @@ class Pending(NamedTuple):
         return f"Answer: {self.ways.answer.format(agent=self.agent)}"
 
 
-def cut_note(letter: Letter, agent: AgentName, ways: Ways) -> str:
+def cut_note(letter: Letter, agent: AgentName, ways: Instructions) -> str:
     """Return a note on how much of a letter is shown and how to read the rest; empty if all of it is shown."""
     if not letter.is_cut:
         return ""
@@ -228,7 +228,7 @@ def cut_note(letter: Letter, agent: AgentName, ways: Ways) -> str:
     return f"{told}; the rest: {rest}"
 
 
-def decide_note(letter: Letter, agent: AgentName, ways: Ways) -> str:
+def decide_note(letter: Letter, agent: AgentName, ways: Instructions) -> str:
     """Return a note on how to approve or reject a letter; empty if the letter asks for no approval."""
     if letter.approval is None:
         return ""

@@ -70,7 +70,7 @@ class Paper(NamedTuple):
     """The recipient: the owner of the folder, or, in an archive that all agents share, the one that the file names."""
 
 
-class Known(NamedTuple):
+class KnownFile(NamedTuple):
     """A file that stands for an agent's copy of a message."""
 
     file_id: str

@@ -69,7 +69,7 @@ class Edge(NamedTuple):
         return f"{self.waiter} waits for {self.awaited} ({'task' if self.is_task else 'ticket'} {self.what})"
 
 
-class Walk:
+class WaitWalk:
     """A breadth-first search from an agent that is about to wait, along the waits of others, until it returns to that
     agent or ends. The caller feeds the waits of one agent after the other; each agent is visited once."""
 

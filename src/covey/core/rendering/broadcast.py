@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from covey.core.attention.pending import Letter, OtherAgent, Pending, Ways, cut_note, decide_note
+from covey.core.attention.pending import Instructions, Letter, OtherAgent, Pending, cut_note, decide_note
 from covey.core.json import Json, JsonObject, to_json
 from covey.core.ledger.message import Kind
 from covey.core.names import AgentName
@@ -65,7 +65,7 @@ def status_of(other: OtherAgent) -> str:
     return one_line(said if len(said) <= STATUS_CHARS else said[: STATUS_CHARS - 1] + "…")
 
 
-def message_entry(letter: Letter, agent: AgentName, ways: Ways) -> JsonObject:
+def message_entry(letter: Letter, agent: AgentName, ways: Instructions) -> JsonObject:
     """Return the entry of a message. Its id is the message's number, by which the reader replies."""
     entry: dict[str, Json] = {
         "id": letter.number,

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from covey.core.attention.pending import Letter, Pending, Ways, cut_note, decide_note
+from covey.core.attention.pending import Instructions, Letter, Pending, cut_note, decide_note
 from covey.core.names import AgentName
 from covey.core.rendering.broadcast import status_of
 from covey.core.rendering.peers import written_time
@@ -17,7 +17,7 @@ def compact_text(pending: Pending) -> str:
     return "\n".join(_lines(pending)) if pending.letters or pending.others else ""
 
 
-def compact_message(letter: Letter, agent: AgentName, ways: Ways) -> str:
+def compact_message(letter: Letter, agent: AgentName, ways: Instructions) -> str:
     """Return one message of the block."""
     about = [f"#{letter.number} {letter.kind} from {one_line(letter.sender.agent)} ({letter.sender.grade})"]
     about.append(f"at {written_time(letter)}")

@@ -3,7 +3,7 @@
 from datetime import UTC
 from typing import Final
 
-from covey.core.attention.pending import Letter, Pending, Ways, cut_note, decide_note
+from covey.core.attention.pending import Instructions, Letter, Pending, cut_note, decide_note
 from covey.core.ledger.message import Kind
 from covey.core.names import AgentName
 from covey.core.rendering.tasks import TAG, child_fields, conversation_of, do_note, task_fields, work_fields
@@ -27,7 +27,7 @@ def peers_block(pending: Pending) -> str:
     return "\n".join(lines)
 
 
-def peer_message(letter: Letter, agent: AgentName, ways: Ways) -> str:
+def peer_message(letter: Letter, agent: AgentName, ways: Instructions) -> str:
     """Return one message of the block."""
     named = " ".join(
         f'{name}="{attribute(value)}"' for name, value in _attributes(letter, agent, ways).items() if value
@@ -41,7 +41,7 @@ def written_time(letter: Letter) -> str:
     return letter.sent_at.astimezone(UTC).isoformat(timespec="seconds")
 
 
-def _attributes(letter: Letter, agent: AgentName, ways: Ways) -> dict[str, str | None]:
+def _attributes(letter: Letter, agent: AgentName, ways: Instructions) -> dict[str, str | None]:
     return {
         "from": letter.sender.agent,
         "sent_at": written_time(letter),

@@ -3,7 +3,7 @@
 from datetime import UTC
 from typing import Final
 
-from covey.core.attention.pending import Letter, Ways, WorkNote
+from covey.core.attention.pending import Instructions, Letter, WorkNote
 from covey.core.json import Json
 from covey.core.ledger.message import Kind
 from covey.core.names import AgentName
@@ -43,7 +43,7 @@ def task_line(letter: Letter) -> str:
     return f", {told['state']}{due}{again} (id {told['id']})"
 
 
-def do_note(letter: Letter, agent: AgentName, ways: Ways) -> str:
+def do_note(letter: Letter, agent: AgentName, ways: Instructions) -> str:
     """Return a note on how to report on the task that a letter hands over; empty without a task or without an
     instruction for it."""
     if letter.kind is not Kind.TASK:
@@ -60,7 +60,7 @@ def conversation_of(letter: Letter) -> str:
 TAG: Final = "task-notification"
 
 
-def work_fields(letter: Letter, agent: AgentName, ways: Ways) -> dict[str, str]:
+def work_fields(letter: Letter, agent: AgentName, ways: Instructions) -> dict[str, str]:
     """Return the fields for the finished work in a letter; none without such work, or if the reader is no
     coordinator."""
     if not ways.worker:
@@ -79,7 +79,7 @@ def work_fields(letter: Letter, agent: AgentName, ways: Ways) -> dict[str, str]:
     return {name: value for name, value in told.items() if value}
 
 
-def work_line(letter: Letter, agent: AgentName, ways: Ways) -> str:
+def work_line(letter: Letter, agent: AgentName, ways: Instructions) -> str:
     """Return the fields of `work_fields` as words that follow the letter's sender and time; empty without any."""
     told = {name: one_line(value) for name, value in work_fields(letter, agent, ways).items()}
     if not told:
@@ -98,7 +98,7 @@ def _of_task(letter: Letter) -> WorkNote | None:
     return WorkNote(task.agent, task.state)
 
 
-def child_fields(letter: Letter, ways: Ways) -> dict[str, str]:
+def child_fields(letter: Letter, ways: Instructions) -> dict[str, str]:
     """Return the fields for the child that sent a letter. Return none if no child sent it, or if the reader is a
     coordinator and the letter has fields for the child's work."""
     child = letter.child
@@ -108,12 +108,12 @@ def child_fields(letter: Letter, ways: Ways) -> dict[str, str]:
     return {name: value for name, value in told.items() if value}
 
 
-def child_entry(letter: Letter, ways: Ways) -> Json:
+def child_entry(letter: Letter, ways: Instructions) -> Json:
     """Return the fields of `child_fields` as an object, or None without any."""
     return {name: one_line(value) for name, value in child_fields(letter, ways).items()} or None
 
 
-def child_line(letter: Letter, ways: Ways) -> str:
+def child_line(letter: Letter, ways: Instructions) -> str:
     """Return the fields of `child_fields` as words that follow the letter's sender and time; empty without any."""
     told = [f"{name} {one_line(value)}" for name, value in child_fields(letter, ways).items()]
     return f" [child: {', '.join(told)}]" if told else ""

@@ -44,7 +44,7 @@ STATUSES: Final[Mapping[type[CoveyError], HTTPStatus]] = {
 """By the nearest class of an error."""
 
 
-class Ear:
+class HttpListener:
     def __init__(
         self,
         services: Services,

@@ -9,7 +9,7 @@ from covey.core.channels.http import HttpAddress
 from covey.core.errors import ChannelUnknown, Invalid
 from covey.core.names import AgentName
 from covey.ports.channels import Channel
-from covey.runtime.channels.ear import Ear
+from covey.runtime.channels.ear import HttpListener
 from covey.runtime.channels.pump import Note, Pump, Tell
 from covey.services.channels.channels import Said
 from covey.services.space import Services
@@ -48,7 +48,7 @@ async def run_channels(
         told.ready([config.name for config in configs], None)
         await _all([pump.run for pump in pumps])
         return
-    async with Ear(services, configs[0], told.heard).listening(address) as heard_at:
+    async with HttpListener(services, configs[0], told.heard).listening(address) as heard_at:
         told.ready([configs[0].name], heard_at)
         await _all([pump.run for pump in pumps])
 

@@ -16,7 +16,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Final, cast
 
 from covey.core.work.run import Run
-from covey.ports.children import Moment
+from covey.ports.children import ChildMoment
 from covey.threads import in_a_thread
 
 GROUP: Final = "covey.plugins"
@@ -44,11 +44,11 @@ class EntryPointPlugins:
             self._found = _load()
         return self._found
 
-    async def tell(self, moment: Moment, run: Run) -> None:
+    async def tell(self, moment: ChildMoment, run: Run) -> None:
         if self._plugins:
             await asyncio.gather(*(self._tell(name, plugin, moment, run) for name, plugin in [*self._plugins.items()]))
 
-    async def _tell(self, name: str, plugin: Plugin, moment: Moment, run: Run) -> None:
+    async def _tell(self, name: str, plugin: Plugin, moment: ChildMoment, run: Run) -> None:
         try:
             async with asyncio.timeout(PATIENCE_S):
                 await _called(plugin, moment, run)
@@ -59,7 +59,7 @@ class EntryPointPlugins:
             _log.exception("the plugin %s failed when it was told that run %s has %s", name, run.id, moment)
 
 
-async def _called(plugin: Plugin, moment: Moment, run: Run) -> None:
+async def _called(plugin: Plugin, moment: ChildMoment, run: Run) -> None:
     if inspect.iscoroutinefunction(plugin):
         await cast(Awaitable[object], plugin(str(moment), run))
         return

@@ -9,7 +9,7 @@ from typing import Any, Final, Protocol, TypeVar
 from covey.core.errors import CoveyError, Rejected
 from covey.core.ledger.message import Message
 from covey.core.work.run import RunMode, RunState
-from covey.ports.children import Errand, Launching, Moment, Product
+from covey.ports.children import ChildMoment, Errand, Launching, Product
 from covey.runtime.retrying import retried
 from covey.services.children.supervision import Supervision, Wanted
 
@@ -129,7 +129,7 @@ class Watch:
             await self._supervision.clear(ended, self._launching)
         if ended.state is not RunState.LOST:
             is_well = ended.state in (RunState.COMPLETED, RunState.STOPPED)
-            await self._launching.plugins.tell(Moment.ENDED if is_well else Moment.FAILED, ended)
+            await self._launching.plugins.tell(ChildMoment.ENDED if is_well else ChildMoment.FAILED, ended)
 
 
 def _unfit(product: Product, error: Rejected) -> Product:

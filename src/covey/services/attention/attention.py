@@ -35,7 +35,7 @@ from covey.ports.clock import Clock
 from covey.ports.store import Store, Transaction
 from covey.services.act import Act, shift
 from covey.services.attention.family import company
-from covey.services.attention.lately import Lately
+from covey.services.attention.lately import RecentlyShown
 from covey.services.attention.offers import Part, make_offer, shown_states
 from covey.services.care.upkeep import Upkeep
 from covey.services.directory.directory import AgentView, agents_now
@@ -46,7 +46,7 @@ from covey.services.mail.answers import has_answered
 from covey.services.mail.awaited import without_awaited
 from covey.services.mail.damage import is_damaged
 from covey.services.mail.damage_notices import is_reported, report_damaged
-from covey.services.mail.updates import Desk
+from covey.services.mail.updates import NoticePorts
 from covey.services.tasks.claims import take_parked
 from covey.services.tasks.open_tasks import NO_TASKS, OpenTasks, fit_tasks, open_tasks, parked_copies
 from covey.services.waiting import Waiting
@@ -74,7 +74,7 @@ class Seen(NamedTuple):
 
 class Attention:
     def __init__(
-        self, store: Store, clock: Clock, desk: Desk, upkeep: Upkeep, waiting: Waiting, lately: Lately
+        self, store: Store, clock: Clock, desk: NoticePorts, upkeep: Upkeep, waiting: Waiting, lately: RecentlyShown
     ) -> None:
         self._lately = lately
         self._store = store

@@ -35,7 +35,7 @@ class _Shown(NamedTuple):
     at: float
 
 
-class Lately:
+class RecentlyShown:
     def __init__(self, clock: Clock, store: Store) -> None:
         self._clock = clock
         self._store = store

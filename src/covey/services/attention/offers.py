@@ -20,13 +20,13 @@ from covey.core.limits import OFFER_LEASE
 from covey.ports.clock import Clock
 from covey.ports.store import Store, Transaction
 from covey.services.act import Act, journal, shift
-from covey.services.attention.lately import Lately
+from covey.services.attention.lately import RecentlyShown
 from covey.services.care.upkeep import Upkeep
 from covey.services.directory.pauses import is_paused
 from covey.services.known import own_session
 from covey.services.mail.awaited import without_awaited
 from covey.services.mail.damage import read_all
-from covey.services.mail.updates import Desk
+from covey.services.mail.updates import NoticePorts
 from covey.services.tasks.claims import take_parked
 from covey.services.tasks.open_tasks import fit_tasks, parked_copies
 
@@ -53,7 +53,7 @@ class Part(NamedTuple):
 
 
 class Offers:
-    def __init__(self, store: Store, clock: Clock, desk: Desk, upkeep: Upkeep, lately: Lately) -> None:
+    def __init__(self, store: Store, clock: Clock, desk: NoticePorts, upkeep: Upkeep, lately: RecentlyShown) -> None:
         self._lately = lately
         self._store = store
         self._clock = clock

@@ -17,7 +17,7 @@ from covey.services.act import Act
 from covey.services.attention.offers import Part, make_offer
 from covey.services.care.upkeep import Upkeep
 from covey.services.known import known_message, own_session
-from covey.services.mail.updates import Desk
+from covey.services.mail.updates import NoticePorts
 
 
 class ReadPart(NamedTuple):
@@ -31,7 +31,7 @@ class ReadPart(NamedTuple):
 
 
 class Reading:
-    def __init__(self, store: Store, clock: Clock, desk: Desk, upkeep: Upkeep) -> None:
+    def __init__(self, store: Store, clock: Clock, desk: NoticePorts, upkeep: Upkeep) -> None:
         self._store = store
         self._clock = clock
         self._desk = desk

@@ -12,7 +12,7 @@ from covey.core.errors import BackupUnusable, SpaceInUse, StoreCorrupt
 from covey.core.identity import Identity
 from covey.core.ledger.event import Action
 from covey.core.times import format_instant
-from covey.ports.backup import Archive, Archives, Claim, Contents, Place
+from covey.ports.backup import Archive, Archives, Claim, Contents, RestoreTarget
 from covey.ports.blobs import Blobs
 from covey.ports.checkup import Tell
 from covey.ports.clock import Clock
@@ -32,7 +32,9 @@ class Restored(NamedTuple):
 
 
 class Restore:
-    def __init__(self, archives: Archives, place: Place, blobs: Blobs, liveness: Liveness, clock: Clock) -> None:
+    def __init__(
+        self, archives: Archives, place: RestoreTarget, blobs: Blobs, liveness: Liveness, clock: Clock
+    ) -> None:
         self._archives = archives
         self._place = place
         self._blobs = blobs

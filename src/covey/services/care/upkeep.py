@@ -15,7 +15,7 @@ from covey.services.act import Act, shift
 from covey.services.attention.leases import lapse
 from covey.services.directory.presence import is_live, live_sessions
 from covey.services.mail.notices import report_trouble
-from covey.services.mail.updates import Desk
+from covey.services.mail.updates import NoticePorts
 from covey.services.tasks.moves import expire_task, mend_tasks
 
 BATCH: Final = 500
@@ -108,7 +108,7 @@ class Upkeep:
 
         async def operation(tx: Transaction) -> int:
             act = Act(tx, THE_SPACE, self._clock.now())
-            return await mend_tasks(act, BATCH, Desk(self._ids, self._liveness))
+            return await mend_tasks(act, BATCH, NoticePorts(self._ids, self._liveness))
 
         return await self._store.commit(operation, is_long=True) if await self._store.read(look) else 0
 
@@ -119,7 +119,7 @@ class Upkeep:
         async def operation(tx: Transaction) -> int:
             from covey.services.children.run_ending import mend_runs  # imported late because most spaces never need it
 
-            return await mend_runs(Act(tx, THE_SPACE, self._clock.now()), BATCH, Desk(self._ids, self._liveness))
+            return await mend_runs(Act(tx, THE_SPACE, self._clock.now()), BATCH, NoticePorts(self._ids, self._liveness))
 
         return await self._store.commit(operation, is_long=True) if await self._store.read(look) else 0
 
@@ -138,7 +138,7 @@ class Upkeep:
         if state is DeliveryState.EXPIRED:
             delivery = await shift(mending, delivery, Move.EXPIRE, TIME_PASSED)
             if delivery.kind is Kind.TASK:
-                await expire_task(mending, delivery.message_id, Desk(self._ids, self._liveness))
+                await expire_task(mending, delivery.message_id, NoticePorts(self._ids, self._liveness))
             await self._report_expiry(mending, delivery)
 
     async def _report_expiry(self, act: Act, delivery: Delivery) -> None:

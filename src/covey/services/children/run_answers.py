@@ -14,7 +14,7 @@ from covey.services.act import Act
 from covey.services.mail.acceptance import Acceptance
 from covey.services.mail.notices import tell_of
 from covey.services.mail.recipients import SendPolicy
-from covey.services.mail.updates import Desk, Told
+from covey.services.mail.updates import NoticePorts, Told
 
 _IN_WORDS = {
     RunState.COMPLETED: "Done.",
@@ -26,7 +26,7 @@ _IN_WORDS = {
 
 
 async def answer_for(
-    act: Act, run: Run, request: Message, product: Product, desk: Desk, speaker: Identity
+    act: Act, run: Run, request: Message, product: Product, desk: NoticePorts, speaker: Identity
 ) -> Message | None:
     """Answer a request in a child's name; an answer that the child gave itself stands. Return the answer, or None if no
     answer is owed any more."""
@@ -37,7 +37,9 @@ async def answer_for(
     return await _send(act, draft, request, desk, speaker, result_marks(run, product))
 
 
-async def remark_on(act: Act, run: Run, message: Message, product: Product, desk: Desk, speaker: Identity) -> None:
+async def remark_on(
+    act: Act, run: Run, message: Message, product: Product, desk: NoticePorts, speaker: Identity
+) -> None:
     """Send a child's result to the people on a channel who wrote to it."""
     sender = await act.tx.agents.get(message.sender.agent)
     if sender is None or not sender.card.channel:
@@ -46,7 +48,7 @@ async def remark_on(act: Act, run: Run, message: Message, product: Product, desk
     await _send(act, draft, message, desk, speaker, result_marks(run, product))
 
 
-async def show_in_thread(act: Act, run: Run, answer: Message, desk: Desk) -> None:
+async def show_in_thread(act: Act, run: Run, answer: Message, desk: NoticePorts) -> None:
     """Post an answer of a child in the conversation that it is bound to, unless it is sent there anyway."""
     if run.thread is None or any(address.value == run.thread.channel for address in answer.to):
         return
@@ -54,7 +56,9 @@ async def show_in_thread(act: Act, run: Run, answer: Message, desk: Desk) -> Non
     await tell_of(act, answer._replace(callback=run.thread), told, answer.sender, desk.ids, desk.liveness)
 
 
-async def _send(act: Act, draft: Draft, answered: Message, desk: Desk, speaker: Identity, marks: Marks) -> Message:
+async def _send(
+    act: Act, draft: Draft, answered: Message, desk: NoticePorts, speaker: Identity, marks: Marks
+) -> Message:
     message = compose(draft, speaker, desk.ids.message_id(act.now), act.now, answered)._replace(marks=marks)
     acceptance = Acceptance(desk.ids, desk.liveness)
     # It closes the ticket: the child will not archive it later.

@@ -22,7 +22,7 @@ from covey.services.children.run_moves import shift_run, unbind_run
 from covey.services.directory.presence import end_session, is_live, live_sessions
 from covey.services.mail.filing import file
 from covey.services.mail.notices import tell_of
-from covey.services.mail.updates import Desk, Told
+from covey.services.mail.updates import NoticePorts, Told
 
 ENDS: Final = {
     RunState.COMPLETED: "it is done",
@@ -33,7 +33,7 @@ ENDS: Final = {
 }
 
 
-async def end_run(act: Act, run: Run, product: Product, desk: Desk) -> Run:
+async def end_run(act: Act, run: Run, product: Product, desk: NoticePorts) -> Run:
     """End a running child: its result is delivered to the asker, and its session is ended."""
     child = Identity(run.agent, run.session, Grade.SESSION)
     request = await act.tx.messages.get(run.request)
@@ -63,7 +63,7 @@ async def close_answered(act: Act, run: Run) -> None:
         await shift_ticket(act, ticket, TicketMove.ARCHIVE)
 
 
-async def mend_runs(act: Act, limit: int, desk: Desk) -> int:
+async def mend_runs(act: Act, limit: int, desk: NoticePorts) -> int:
     """Notify the parents of lost runs. Return the number of these runs, up to the limit."""
     untold = await act.tx.runs.untold(limit)
     for run in untold:
@@ -73,7 +73,7 @@ async def mend_runs(act: Act, limit: int, desk: Desk) -> int:
     return len(untold)
 
 
-async def _tell_lost(act: Act, run: Run, desk: Desk) -> MessageId | None:
+async def _tell_lost(act: Act, run: Run, desk: NoticePorts) -> MessageId | None:
     """Answer in the child's name. If the child was never asked, the space notifies its parent instead."""
     reason = run.reason or ENDS[run.state]
     request = await act.tx.messages.get(run.request)
@@ -92,14 +92,14 @@ async def _tell_lost(act: Act, run: Run, desk: Desk) -> MessageId | None:
     return answer.id
 
 
-async def _tell_of_end(act: Act, run: Run, request: Message, product: Product, desk: Desk) -> MessageId:
+async def _tell_of_end(act: Act, run: Run, request: Message, product: Product, desk: NoticePorts) -> MessageId:
     """Tell the parent of a staying child that the child has ended."""
     text = f"The child {run.key} has ended: {unbroken(product.reason or ENDS[product.state])}."
     told = Told(run.parent_agent, run.parent, (TextPart(text), DataPart({"status": str(product.state), "run": run.id})))
     return (await tell_of(act, request, told, THE_SPACE, desk.ids, desk.liveness)).id
 
 
-async def _tell_of_broken_spawn(act: Act, run: Run, reason: str, desk: Desk) -> MessageId:
+async def _tell_of_broken_spawn(act: Act, run: Run, reason: str, desk: NoticePorts) -> MessageId:
     why = unbroken(reason)
     text = f"The start of a child of {run.agent} was broken off ({why}). Nothing of it runs, and it did nothing."
     draft = Draft(

@@ -28,19 +28,19 @@ from covey.core.ledger.outcome import settled_outcome
 from covey.core.limits import RUN_PACE
 from covey.core.work.run import Run, RunId, RunState, run_topic, status_of
 from covey.core.work.spawn_rules import check_mode, check_time_limit
-from covey.ports.children import Launching, Moment
+from covey.ports.children import ChildMoment, Launching
 from covey.ports.clock import Clock
 from covey.ports.store import Store, Transaction
 from covey.services.act import Act, journal
 from covey.services.children.request import SpawnRequest
 from covey.services.children.stages import Stages, Tools
-from covey.services.children.steps import Walk
+from covey.services.children.steps import StageWalk
 from covey.services.children.supervision import Supervision
 from covey.services.directory.directory import Directory, check_label_is_free
 from covey.services.known import known_message
 from covey.services.mail.asks import KNOWN_AFTER, Asks
 from covey.services.mail.attachments import Attachments
-from covey.services.mail.updates import Desk
+from covey.services.mail.updates import NoticePorts
 from covey.services.mail.waits import Waits
 from covey.services.waiting import Waiting
 from covey.services.warning import warn
@@ -70,7 +70,7 @@ class Spawning:
         self,
         store: Store,
         clock: Clock,
-        desk: Desk,
+        desk: NoticePorts,
         directory: Directory,
         attachments: Attachments,
         asks: Asks,
@@ -95,7 +95,7 @@ class Spawning:
         self._holder = holder
         self.stages = Stages
         """The class of the stages; tests replace it."""
-        self._half_undone: list[tuple[Walk, BaseException]] = []
+        self._half_undone: list[tuple[StageWalk, BaseException]] = []
         """Failed spawns that could not be undone, because the store failed too."""
 
     async def spawn(self, wish: SpawnRequest, actor: Identity) -> Run:
@@ -117,7 +117,7 @@ class Spawning:
         await self._undo_again()
         tools = Tools(self._clock.now, self._desk, self._directory, self._attachments, launching)
         stages = self.stages(wish, actor, RunId(self._desk.ids.session_id()), tools)
-        walk = Walk(stages.steps(), stages.planned(), actor, self._store, self._clock.now)
+        walk = StageWalk(stages.steps(), stages.planned(), actor, self._store, self._clock.now)
         try:
             await walk.go()
         except BaseException as error:
@@ -240,10 +240,10 @@ class Spawning:
         with suppress(Unavailable):  # the parent gets the error even if it can't be recorded
             await self._store.commit(lambda tx: stages.note_storm(Act(tx, actor, self._clock.now()), error))
 
-    async def _undo(self, walk: Walk, error: BaseException, launching: Launching) -> None:
+    async def _undo(self, walk: StageWalk, error: BaseException, launching: Launching) -> None:
         try:
             if await walk.undo(error):
-                await launching.plugins.tell(Moment.FAILED, walk.run)
+                await launching.plugins.tell(ChildMoment.FAILED, walk.run)
         except Unavailable as trouble:
             warn("the spawn of run %s failed and can't be taken back yet: %s", walk.run.id, trouble.message)
             self._half_undone.append((walk, error))

@@ -39,7 +39,7 @@ from covey.core.names import AgentName
 from covey.core.work.run import LauncherKind, Run, RunId, RunMove, RunState, Stage
 from covey.core.work.spawn_prompt import carried, first_prompt
 from covey.core.work.spawn_rules import Parent, check_spawn, check_startable
-from covey.ports.children import Child, Errand, Launching, Moment
+from covey.ports.children import Child, ChildMoment, Errand, Launching
 from covey.ports.store import Transaction
 from covey.ports.work import RunFilter
 from covey.services.act import Act, shift, shift_ticket
@@ -55,7 +55,7 @@ from covey.services.known import known_agent, known_message, own_session
 from covey.services.mail.acceptance import Acceptance
 from covey.services.mail.attachments import Attachments
 from covey.services.mail.recipients import SendPolicy
-from covey.services.mail.updates import Desk
+from covey.services.mail.updates import NoticePorts
 from covey.services.storms.check import stop_storm
 
 
@@ -96,7 +96,7 @@ class Tools(NamedTuple):
     """The dependencies of the stages."""
 
     now: Callable[[], datetime]
-    desk: Desk
+    desk: NoticePorts
     directory: Directory
     attachments: Attachments
     launching: Launching
@@ -267,7 +267,7 @@ class Stages:
 
     async def hooks(self, run: Run) -> None:
         """Stage 9: notify plugins. Their failures do not stop the spawn."""
-        await self._tools.launching.plugins.tell(Moment.SPAWNED, run)
+        await self._tools.launching.plugins.tell(ChildMoment.SPAWNED, run)
 
     def child(self, run: Run) -> Child:
         """Stage 10: return the child, for the parent's process to supervise."""

@@ -27,7 +27,7 @@ class Step(NamedTuple):
     unmake: InWorld | None = None
 
 
-class Walk:
+class StageWalk:
     """One pass through the steps. Adjacent steps in the ledger share a commit; work done in the world is journalled
     with the next commit."""
 

@@ -11,14 +11,14 @@ from covey.core.ledger.message import Message
 from covey.core.limits import MAX_LEASE, RUN_PACE
 from covey.core.work.run import Run, RunId, RunState, run_topic
 from covey.core.work.spawn_prompt import later_prompt
-from covey.ports.children import Child, Errand, Launching, Moment, Product
+from covey.ports.children import Child, ChildMoment, Errand, Launching, Product
 from covey.ports.clock import Clock
 from covey.ports.store import Store, Transaction
 from covey.services.act import Act, journal
 from covey.services.attention.offers import Offers
 from covey.services.children.run_answers import answer_for, remark_on, show_in_thread
 from covey.services.children.run_ending import end_run
-from covey.services.mail.updates import Desk
+from covey.services.mail.updates import NoticePorts
 from covey.services.waiting import Waiting
 
 LOOK_S: Final = 3600.0
@@ -34,7 +34,7 @@ class Wanted(NamedTuple):
 
 
 class Supervision:
-    def __init__(self, store: Store, clock: Clock, desk: Desk, offers: Offers, waiting: Waiting) -> None:
+    def __init__(self, store: Store, clock: Clock, desk: NoticePorts, offers: Offers, waiting: Waiting) -> None:
         self._store = store
         self._clock = clock
         self._desk = desk
@@ -129,7 +129,7 @@ class Supervision:
                 return False
             await self._store.commit(lambda tx: _note_cleared(Act(tx, THE_SPACE, self._clock.now()), run.id))
         if run.state is RunState.LOST:
-            await launching.plugins.tell(Moment.FAILED, run)
+            await launching.plugins.tell(ChildMoment.FAILED, run)
         return True
 
     async def _wanted(self, run_id: RunId) -> Wanted | None:

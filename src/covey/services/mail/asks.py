@@ -15,7 +15,7 @@ from covey.core.ledger.ticket import Ticket
 from covey.ports.clock import Clock, Ids
 from covey.ports.store import Store, Transaction
 from covey.services.act import Act, shift
-from covey.services.attention.lately import Lately
+from covey.services.attention.lately import RecentlyShown
 from covey.services.dialogue.dialogue import known_ticket
 from covey.services.mail.mail import Mail
 from covey.services.mail.notices import is_notice_of
@@ -31,7 +31,7 @@ NOT_YET: Final = "no answer yet; it will arrive in the inbox, or resume with the
 
 class Asks:
     def __init__(
-        self, store: Store, clock: Clock, ids: Ids, mail: Mail, waiting: Waiting, waits: Waits, lately: Lately
+        self, store: Store, clock: Clock, ids: Ids, mail: Mail, waiting: Waiting, waits: Waits, lately: RecentlyShown
     ) -> None:
         self._ids = ids
         self._lately = lately

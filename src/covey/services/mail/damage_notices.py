@@ -15,7 +15,7 @@ from covey.services.known import known_message
 from covey.services.mail.damage import notice_of
 from covey.services.mail.notices import tell_of
 from covey.services.mail.recipients import introduce
-from covey.services.mail.updates import Desk, Told
+from covey.services.mail.updates import NoticePorts, Told
 
 
 async def is_reported(tx: Transaction, delivery: Delivery) -> bool:
@@ -24,7 +24,7 @@ async def is_reported(tx: Transaction, delivery: Delivery) -> bool:
     return bool(await tx.journal.read(0, 1, wanted))
 
 
-async def report_damaged(act: Act, deliveries: Iterable[Delivery], desk: Desk) -> None:
+async def report_damaged(act: Act, deliveries: Iterable[Delivery], desk: NoticePorts) -> None:
     """Journal damaged messages that were found in an inbox, and tell the operator. The deliveries stay where they
     are."""
     for delivery in deliveries:
@@ -36,7 +36,7 @@ async def report_damaged(act: Act, deliveries: Iterable[Delivery], desk: Desk) -
             await _report(act._replace(actor=THE_SPACE), delivery, error, desk)
 
 
-async def _report(act: Act, delivery: Delivery, error: MessageDamaged, desk: Desk) -> None:
+async def _report(act: Act, delivery: Delivery, error: MessageDamaged, desk: NoticePorts) -> None:
     await journal(
         act,
         Action.MESSAGE_DAMAGED,

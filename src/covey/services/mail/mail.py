@@ -37,7 +37,7 @@ from covey.services.mail.acceptance import Acceptance
 from covey.services.mail.by_now import copies_by_now
 from covey.services.mail.recipients import SendPolicy
 from covey.services.mail.room import warn_of
-from covey.services.mail.updates import Desk
+from covey.services.mail.updates import NoticePorts
 from covey.services.tasks.moves import cancel_task
 from covey.services.waiting import Waiting
 
@@ -59,7 +59,7 @@ class Mail:
         self,
         store: Store,
         clock: Clock,
-        desk: Desk,
+        desk: NoticePorts,
         blobs: Blobs,
         acceptance: Acceptance,
         waiting: Waiting,

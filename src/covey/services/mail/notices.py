@@ -13,7 +13,7 @@ from covey.core.work.task import TaskState
 from covey.ports.clock import Ids
 from covey.ports.directory import Liveness
 from covey.services.act import Act, trouble
-from covey.services.mail.updates import Desk, Told, file_update
+from covey.services.mail.updates import NoticePorts, Told, file_update
 
 REJECTED: Final = str(TaskState.REJECTED)
 
@@ -86,5 +86,5 @@ async def tell_of(act: Act, about: Message, told: Told, sender: Identity, ids: I
     if told.task is not None and delivery.number % FLOW_SAMPLE == 0:
         from covey.services.storms.flows import count_samples  # here because most are not sampled
 
-        await count_samples(act, update, (delivery,), Desk(ids, liveness), is_due=True)
+        await count_samples(act, update, (delivery,), NoticePorts(ids, liveness), is_due=True)
     return update

@@ -23,7 +23,7 @@ from covey.services.mail.recipients import SendPolicy, Unregistered
 from covey.services.mail.room import make_room
 from covey.services.mail.routes import Route
 from covey.services.mail.steady import SteadyLiveness
-from covey.services.mail.updates import Desk
+from covey.services.mail.updates import NoticePorts
 from covey.services.tasks.opening import task_refusal
 
 
@@ -41,8 +41,8 @@ class Incoming(NamedTuple):
     liveness: SteadyLiveness
 
     @property
-    def desk(self) -> Desk:
-        return Desk(self.ids, self.liveness)
+    def desk(self) -> NoticePorts:
+        return NoticePorts(self.ids, self.liveness)
 
 
 class Facts(NamedTuple):

@@ -12,14 +12,14 @@ from covey.ports.store import Store, Transaction
 from covey.services.act import Act, shift
 from covey.services.known import own_session
 from covey.services.mail.notices import report_trouble
-from covey.services.mail.updates import Desk
+from covey.services.mail.updates import NoticePorts
 from covey.services.warning import warn
 
 
 class InboxLimits:
     """Limits of sessions' inboxes, set by the toolkits that their models use."""
 
-    def __init__(self, store: Store, clock: Clock, desk: Desk) -> None:
+    def __init__(self, store: Store, clock: Clock, desk: NoticePorts) -> None:
         self._store = store
         self._clock = clock
         self._desk = desk
@@ -53,7 +53,7 @@ def warn_of(evicted: list[Delivery]) -> None:
 
 
 async def make_room(
-    act: Act, inbox: InboxId, capacity: Capacity, desk: Desk, evicted: list[Delivery], *, incoming: int = 1
+    act: Act, inbox: InboxId, capacity: Capacity, desk: NoticePorts, evicted: list[Delivery], *, incoming: int = 1
 ) -> Refusal | None:
     """Make room in the inbox for incoming mail, or return a refusal that it is full. Evicted deliveries are added to
     `evicted`."""
@@ -68,7 +68,7 @@ async def make_room(
     return None
 
 
-async def _evict(act: Act, victim: Delivery, capacity: Capacity, desk: Desk) -> None:
+async def _evict(act: Act, victim: Delivery, capacity: Capacity, desk: NoticePorts) -> None:
     await shift(act, victim, Move.EVICT, f"the inbox held its limit of {capacity.limit}")
     if victim.expects_reply and victim.agent is not None:
         copies = await act.tx.deliveries.of_message(victim.message_id)

@@ -17,7 +17,7 @@ from covey.services.directory.presence import live_sessions
 from covey.services.mail.filing import file
 
 
-class Desk(NamedTuple):
+class NoticePorts(NamedTuple):
     """The ports that a notice needs."""
 
     ids: Ids

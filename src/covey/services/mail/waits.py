@@ -17,7 +17,7 @@ from covey.core.identity import Identity
 from covey.core.ids import MessageId, SessionId, TicketId, inbox_topic, session_inbox, ticket_message
 from covey.core.ledger.message import Kind, Message
 from covey.core.ledger.ticket import Ticket, TicketState
-from covey.core.ledger.waits import Awaited, Edge, Wait, Walk, end_of_wait
+from covey.core.ledger.waits import Awaited, Edge, Wait, WaitWalk, end_of_wait
 from covey.core.names import AgentName
 from covey.core.work.task import Task, task_at
 from covey.ports.clock import Clock
@@ -89,7 +89,7 @@ class Graph:
     async def _circle(self, asker: AgentName, first: Sequence[Edge], due: TicketId | None) -> Sequence[Edge]:
         """Return the cycle that a wait would close. With `due`, other sessions of the asker can do everything else that
         is awaited from it."""
-        walk = Walk(asker, first)
+        walk = WaitWalk(asker, first)
         while (agent := walk.next()) is not None:
             edges = await self._of_agent(agent, walk.came_by(agent))
             walk.feed(edge for edge in edges if due is None or edge.awaited != asker or edge.what == due)

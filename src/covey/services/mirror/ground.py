@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 from covey.core.formats.foreign_ids import agent_of, file_id, is_folder_name, recipient_of
-from covey.core.formats.layout import Copy, Known, Layout, Shelf, Spot
+from covey.core.formats.layout import Copy, KnownFile, Layout, Shelf, Spot
 from covey.core.identity import Identity
 from covey.core.ledger.message import Kind, Message
 from covey.core.names import AgentName
@@ -12,7 +12,7 @@ from covey.ports.clock import Clock
 from covey.ports.folder import Visit
 from covey.ports.store import Store
 from covey.services.mail.attachments import Attachments
-from covey.services.mail.updates import Desk
+from covey.services.mail.updates import NoticePorts
 
 BY_OTHERS: Final = "archived by another program"
 """The reason on a copy that a foreign program has archived."""
@@ -24,7 +24,7 @@ class Ground(NamedTuple):
     store: Store
     layout: Layout
     clock: Clock
-    desk: Desk
+    desk: NoticePorts
     attachments: Attachments | None = None
     """Storage for file parts, those of foreign programs and ours; None if only their paths are kept."""
 
@@ -70,7 +70,7 @@ async def copy_of(
     visit: Visit,
     message: Message,
     agent: AgentName,
-    known: Known | None,
+    known: KnownFile | None,
     is_only: bool,
     task: Message | None,
     number: int = 0,
@@ -92,7 +92,7 @@ async def _answered(visit: Visit, message: Message) -> str | None:
     """Return the file's id for the message that this one answers: of the sender's own copy, otherwise of any copy."""
     if message.in_reply_to is None:
         return None
-    copies: Sequence[Known] = await visit.copies(message.in_reply_to)
+    copies: Sequence[KnownFile] = await visit.copies(message.in_reply_to)
     own = [known for known in copies if known.agent == message.sender.agent]
     return next((known.file_id for known in (*own, *copies)), message.in_reply_to)
 

@@ -20,7 +20,7 @@ from covey.services.directory.policies import TELL_UNAUTHORIZED, is_on
 from covey.services.mail.acceptance import Acceptance
 from covey.services.mail.notices import report_refused
 from covey.services.mail.recipients import SendPolicy, WhenUnknown
-from covey.services.mail.updates import Desk
+from covey.services.mail.updates import NoticePorts
 from covey.services.mirror.ground import Ground, foreigner
 from covey.services.mirror.reading import Read, first_message, messages_called
 from covey.services.tasks.claims import take_claim
@@ -68,7 +68,7 @@ def _moves(task: Task, message: Message) -> Sequence[TaskMove]:
     return PATHS.get(task.state, {}).get(said, ())
 
 
-async def told_of_task(act: Act, task_id: MessageId, message: Message, desk: Desk) -> bool:
+async def told_of_task(act: Act, task_id: MessageId, message: Message, desk: NoticePorts) -> bool:
     """Apply the moves that an update stands for, and tell whether there were any. The last move is reported with the
     update itself, under its id."""
     task = task_at(await known_task(act.tx, task_id), act.now)
@@ -78,7 +78,7 @@ async def told_of_task(act: Act, task_id: MessageId, message: Message, desk: Des
             task = await take_claim(act, task, None)
         is_last = move is moves[-1]
         reason = message.text[:1000] if move in (TaskMove.FAIL, TaskMove.REJECT) else None
-        told = Desk(_GivenFirst(message.id, desk.ids), desk.liveness) if is_last else desk
+        told = NoticePorts(_GivenFirst(message.id, desk.ids), desk.liveness) if is_last else desk
         task = await shift_task(act, task, move, told, message.parts if is_last else (), reason)
     return bool(moves)
 

@@ -8,7 +8,7 @@ from typing import Final
 
 from covey.core.errors import CoveyError, Paused, Unavailable
 from covey.core.formats.foreign_files import scope_of
-from covey.core.formats.layout import Known, Layout, Shelf, Spot
+from covey.core.formats.layout import KnownFile, Layout, Shelf, Spot
 from covey.core.ids import MessageId, ticket_id
 from covey.core.ledger.delivery import WAITING, Delivery, Move
 from covey.core.ledger.event import Action
@@ -22,7 +22,7 @@ from covey.ports.store import Store, Transaction
 from covey.services.act import Act, journal, shift, shift_ticket
 from covey.services.directory.policies import SUBJECTS_ARE_CATEGORIES, is_on
 from covey.services.mail.attachments import Attachments
-from covey.services.mail.updates import Desk
+from covey.services.mail.updates import NoticePorts
 from covey.services.mirror.ground import BY_OTHERS, Ground, foreigner
 from covey.services.mirror.history import BATCH, History
 from covey.services.mirror.intake import Intake
@@ -50,7 +50,7 @@ class Settling:
 
         await self._ground.store.commit(operation)
 
-    async def swept(self, moved: Iterable[Known]) -> None:
+    async def swept(self, moved: Iterable[KnownFile]) -> None:
         """Sweep the scopes whose files were moved to the shelf of swept messages, if nothing in them is open."""
         scopes = {scope_of(known.spot.scope): known.agent for known in moved if known.spot.shelf is Shelf.SWEPT}
         for scope, agent in scopes.items():
@@ -115,7 +115,7 @@ class Mirror:
         store: Store,
         folder: Folder,
         clock: Clock,
-        desk: Desk,
+        desk: NoticePorts,
         limit_s: float = LIMIT_S,
         report: Report = report_nothing,
         attachments: Attachments | None = None,
@@ -217,9 +217,9 @@ class Mirror:
                 await visit.set_aside(arrived.spot, arrived.digest, error.message)
         return sorted(reads, key=_age)
 
-    async def _take_in(self, visit: Visit, reads: Sequence[Read]) -> list[Known]:
+    async def _take_in(self, visit: Visit, reads: Sequence[Read]) -> list[KnownFile]:
         """Take in files from inboxes. Return their entries."""
-        known: list[Known] = []
+        known: list[KnownFile] = []
         taken: set[MessageId] = set()
         for seen in reads:
             read = seen
@@ -238,9 +238,9 @@ class Mirror:
                 known += await self._note(visit, [read])
         return known
 
-    async def _take_history(self, visit: Visit, reads: Sequence[Read]) -> list[Known]:
+    async def _take_history(self, visit: Visit, reads: Sequence[Read]) -> list[KnownFile]:
         """Take in files from archives. Return their entries."""
-        known: list[Known] = []
+        known: list[KnownFile] = []
         strange = [read for read in reads if not read.is_known]
         for start in range(0, len(strange), BATCH):
             known += await self._take_batch(visit, strange[start : start + BATCH])
@@ -250,7 +250,7 @@ class Mirror:
                 known += await self._note(visit, [read])
         return known
 
-    async def _take_batch(self, visit: Visit, reads: Sequence[Read]) -> list[Known]:
+    async def _take_batch(self, visit: Visit, reads: Sequence[Read]) -> list[KnownFile]:
         try:
             await self._history.take_in(visit, reads)
         except Unavailable:
@@ -262,15 +262,15 @@ class Mirror:
             return [known for read in reads for known in await self._take_batch(visit, [read])]
         return await self._note(visit, reads)
 
-    async def _note(self, visit: Visit, reads: Sequence[Read]) -> list[Known]:
+    async def _note(self, visit: Visit, reads: Sequence[Read]) -> list[KnownFile]:
         """Remember files that are in the ledger now. The next file may refer to them."""
         known = [await known_as(visit, read) for read in reads]
         await visit.note(known, {read.arrived.spot: read.arrived.digest for read in reads})
         return known
 
-    async def _take_moves(self, visit: Visit, left: Sequence[Left]) -> list[Known]:
+    async def _take_moves(self, visit: Visit, left: Sequence[Left]) -> list[KnownFile]:
         """Settle messages whose files were put away, and remember the files' new places."""
-        moved: list[Known] = []
+        moved: list[KnownFile] = []
         for one in left:
             if one.now is None:
                 continue

@@ -10,7 +10,7 @@ from typing import Final, Literal
 from covey.core.errors import BlobMissing
 from covey.core.formats.dialogue import manifest_line, swept_line
 from covey.core.formats.foreign_ids import is_folder_name
-from covey.core.formats.layout import Known, Layout, Shelf
+from covey.core.formats.layout import KnownFile, Layout, Shelf
 from covey.core.formats.layouts import file_name, written
 from covey.core.ids import MessageId, ticket_id
 from covey.core.json import Json
@@ -231,7 +231,7 @@ class Outflow:
         scope = known.spot.scope if known is not None and known.spot.scope else message.scope
         spot = await spot_of(visit, self._ground.layout, shelf, wanted.agent, name, scope)
         is_ours = known.is_ours if known is not None else not is_foreign(message)
-        stands = Known(copy.file_id, message.id, wanted.agent, spot, is_ours)
+        stands = KnownFile(copy.file_id, message.id, wanted.agent, spot, is_ours)
         told = message
         if self._ground.layout is Layout.MAILBOX and has_files(message.parts):
             told = message._replace(parts=await self._with_paths(visit, message, spot.owner, copy.file_id))

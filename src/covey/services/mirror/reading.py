@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from covey.core.errors import Invalid
 from covey.core.formats.foreign_ids import derived_id, file_id, millis_of
-from covey.core.formats.layout import Known, Layout, Paper, Spot
+from covey.core.formats.layout import KnownFile, Layout, Paper, Spot
 from covey.core.formats.layouts import envelope, paper
 from covey.core.ids import MessageId, parse_message_id
 from covey.core.ledger.delivery import Delivery
@@ -66,14 +66,14 @@ def _changed(arrived: Arrived) -> Invalid:
     return Invalid("file", arrived.spot.name, "it was changed, and messages never change")
 
 
-async def known_as(visit: Visit, read: Read) -> Known:
+async def known_as(visit: Visit, read: Read) -> KnownFile:
     """Return the entry under which a file is remembered. If the file has no id, or shares its id with another message
     of the same agent, the message's id is used."""
     own = read.paper.id or read.message_id
     others = [known for known in await visit.known(own) if known.agent == read.agent]
     if any(known.message_id != read.message_id for known in others):
         own = read.message_id
-    return Known(own, read.message_id, read.agent, read.arrived.spot, read.is_ours)
+    return KnownFile(own, read.message_id, read.agent, read.arrived.spot, read.is_ours)
 
 
 async def _ours(ground: Ground, arrived: Arrived, said: Paper, agent: AgentName) -> MessageId | None:

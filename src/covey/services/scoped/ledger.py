@@ -24,7 +24,7 @@ WIDER = 4
 """The factor by which a search grows if too few of its results are visible."""
 
 
-class NarrowMessages:
+class ScopedMessages:
     """The messages that the holder sent or received; all others are hidden."""
 
     def __init__(self, tx: Transaction, holder: Identity) -> None:
@@ -67,7 +67,7 @@ class NarrowMessages:
         return may_read(self._holder.agent, message, await self._tx.deliveries.of_message(message.id))
 
 
-class NarrowDeliveries:
+class ScopedDeliveries:
     """All copies of messages that the holder sent, and its own copies of messages it received."""
 
     def __init__(self, tx: Transaction, holder: Identity) -> None:
@@ -102,7 +102,7 @@ class NarrowDeliveries:
         return [delivery for delivery in deliveries if sees_copy(self._holder.agent, delivery)]
 
 
-class NarrowInboxes:
+class ScopedInboxes:
     """The holder's own inboxes: its parked mail, and its sessions."""
 
     def __init__(self, tx: Transaction, holder: Identity) -> None:
@@ -148,7 +148,7 @@ def _refuse_writing() -> NoReturn:
 PAGE: Final = 500
 
 
-class NarrowJournal:
+class ScopedJournal:
     def __init__(self, tx: Transaction, holder: Identity) -> None:
         self._tx = tx
         self._agent = holder.agent
@@ -190,7 +190,7 @@ class NarrowJournal:
         return await self._tx.deliveries.get(DeliveryId(str(item.get("id") if isinstance(item, dict) else item)))
 
 
-class NarrowTickets:
+class ScopedTickets:
     def __init__(self, tx: Transaction, holder: Identity) -> None:
         self._tx = tx
         self._holder = holder

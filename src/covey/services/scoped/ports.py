@@ -16,10 +16,10 @@ from covey.ports.store import Store, Transaction
 from covey.ports.wakeups import Wakeups
 from covey.ports.wire import Wire
 from covey.services.scoped.ledger import WIDER
-from covey.services.scoped.store import NarrowStore
+from covey.services.scoped.store import ScopedStore
 
 
-class NarrowSearch:
+class ScopedSearch:
     """Finds only what the store shows."""
 
     def __init__(self, search: Search, store: Store) -> None:
@@ -49,7 +49,7 @@ class NarrowSearch:
         await self._search.close()
 
 
-class NarrowPorts:
+class ScopedPorts:
     """`Ports`. Each is made when it is first used, as those beneath are."""
 
     def __init__(self, ports: Ports, holder: Identity) -> None:
@@ -58,11 +58,11 @@ class NarrowPorts:
 
     @late
     def store(self) -> Store:
-        return NarrowStore(self._ports.store, self._holder)
+        return ScopedStore(self._ports.store, self._holder)
 
     @late
     def search(self) -> Search:
-        return NarrowSearch(self._ports.search, self.store)
+        return ScopedSearch(self._ports.search, self.store)
 
     @property
     def shared_archive(self) -> SharedArchive | None:

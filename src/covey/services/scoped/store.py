@@ -1,6 +1,6 @@
 """The narrow store: a space as the holder of an agent's token may see and change it, through any service.
 
-Reads go through `NarrowView`, which hides other agents' mail. So do the lookups of ids that a caller names before a
+Reads go through `ScopedView`, which hides other agents' mail. So do the lookups of ids that a caller names before a
 change (`Transaction.visible`): another agent's record is as unknown as an id that never existed. Every change is
 journalled with its actor, so that a change in another agent's name is detected by its event, and rolled back. The rules
 for the holder's own actions belong to the services, and are in covey.core.authority like all others.
@@ -19,17 +19,17 @@ from covey.core.names import AgentName
 from covey.ports.channels import Bindings, Posts
 from covey.ports.directory import Agents, Sessions, Settings, Tokens
 from covey.ports.ledger import Deliveries, EventFilter, Inboxes, Journal, Messages, Offers, Tickets
-from covey.ports.pruning import Holdings, Pruned
+from covey.ports.pruning import Pruned, RetentionQueries
 from covey.ports.store import Capabilities, Operation, Store, Transaction
 from covey.ports.storms import Flows, Trees
 from covey.ports.work import Runs, Tasks, Waits
-from covey.services.scoped.ledger import NarrowDeliveries, NarrowInboxes, NarrowJournal, NarrowMessages, NarrowTickets
-from covey.services.scoped.work import NarrowRuns, NarrowTasks
+from covey.services.scoped.ledger import ScopedDeliveries, ScopedInboxes, ScopedJournal, ScopedMessages, ScopedTickets
+from covey.services.scoped.work import ScopedRuns, ScopedTasks
 
 T = TypeVar("T")
 
 
-class NarrowStore:
+class ScopedStore:
     def __init__(self, store: Store, holder: Identity) -> None:
         self._store = store
         self._holder = holder
@@ -46,7 +46,7 @@ class NarrowStore:
 
     async def read(self, operation: Operation[T], *, is_long: bool = False) -> T:
         async def narrowed(tx: Transaction) -> T:
-            return await operation(NarrowView(tx, self._holder))
+            return await operation(ScopedView(tx, self._holder))
 
         return await self._store.read(narrowed, is_long=is_long)
 
@@ -63,7 +63,7 @@ class _Around:
 
     @property
     def visible(self) -> Transaction:
-        return NarrowView(self._tx, self._holder)
+        return ScopedView(self._tx, self._holder)
 
     @property
     def moment(self) -> int:
@@ -93,36 +93,36 @@ class _Around:
         self._tx.ring(topic)
 
 
-class NarrowView(_Around):
+class ScopedView(_Around):
     """A snapshot of all records that the holder may see. Names, cards and sessions are visible to everyone."""
 
     @property
     def messages(self) -> Messages:
-        return NarrowMessages(self._tx, self._holder)
+        return ScopedMessages(self._tx, self._holder)
 
     @property
     def deliveries(self) -> Deliveries:
-        return NarrowDeliveries(self._tx, self._holder)
+        return ScopedDeliveries(self._tx, self._holder)
 
     @property
     def inboxes(self) -> Inboxes:
-        return NarrowInboxes(self._tx, self._holder)
+        return ScopedInboxes(self._tx, self._holder)
 
     @property
     def tickets(self) -> Tickets:
-        return NarrowTickets(self._tx, self._holder)
+        return ScopedTickets(self._tx, self._holder)
 
     @property
     def tasks(self) -> Tasks:
-        return NarrowTasks(self._tx, self._holder)
+        return ScopedTasks(self._tx, self._holder)
 
     @property
     def runs(self) -> Runs:
-        return NarrowRuns(self._tx, self._holder)
+        return ScopedRuns(self._tx, self._holder)
 
     @property
     def journal(self) -> Journal:
-        return NarrowJournal(self._tx, self._holder)
+        return ScopedJournal(self._tx, self._holder)
 
     @property
     def offers(self) -> Offers:
@@ -138,7 +138,7 @@ class NarrowView(_Around):
 
     @property
     def waits(self) -> Waits:
-        return NarrowWaits(self._tx.waits, self._holder)
+        return ScopedWaits(self._tx.waits, self._holder)
 
     @property
     def posts(self) -> Posts:
@@ -149,7 +149,7 @@ class NarrowView(_Around):
         raise BeyondToken(self._holder.agent, "look through bindings")
 
     @property
-    def holdings(self) -> Holdings:
+    def holdings(self) -> RetentionQueries:
         raise BeyondToken(self._holder.agent, "look through the whole space")
 
 
@@ -177,7 +177,7 @@ class _InOwnName(_Around):
         return self._tx.offers
 
     @property
-    def holdings(self) -> Holdings:
+    def holdings(self) -> RetentionQueries:
         return self._tx.holdings
 
     @property
@@ -213,7 +213,7 @@ class _InOwnName(_Around):
         return _OwnEvents(self._tx.journal, self._holder)
 
 
-class NarrowWaits:
+class ScopedWaits:
     """The waits of the holder, read only."""
 
     def __init__(self, waits: Waits, holder: Identity) -> None:

@@ -14,7 +14,7 @@ from covey.ports.store import Transaction
 from covey.ports.work import RunFilter, TaskFilter
 
 
-class NarrowRuns:
+class ScopedRuns:
     def __init__(self, tx: Transaction, holder: Identity) -> None:
         self._tx = tx
         self._holder = holder
@@ -59,7 +59,7 @@ class NarrowRuns:
         return self._holder.agent in (run.agent, run.parent_agent)
 
 
-class NarrowTasks:
+class ScopedTasks:
     def __init__(self, tx: Transaction, holder: Identity) -> None:
         self._tx = tx
         self._holder = holder

@@ -32,7 +32,7 @@ from covey.core.storms.echo import find_talk, gist, spoken, stopped, talk_key, w
 from covey.ports.store import Transaction
 from covey.services.act import Act, journal
 from covey.services.mail.answers import pays
-from covey.services.mail.updates import Desk
+from covey.services.mail.updates import NoticePorts
 from covey.services.storms.notices import tell_stopped
 
 _SAID: Final = frozenset({Kind.NOTIFY, Kind.REQUEST, Kind.RESPONSE})
@@ -66,7 +66,7 @@ class Weighed(NamedTuple):
         return bool(people) and all(people)
 
 
-async def weigh(act: Act, weighed: Weighed, desk: Desk) -> CoveyError | None:
+async def weigh(act: Act, weighed: Weighed, desk: NoticePorts) -> CoveyError | None:
     """Count a message for its tree, or return why it is not accepted; those whom that concerns are told once. It is
     returned and not raised, because what is written down here stands."""
     message = weighed.message
@@ -105,7 +105,7 @@ def _limits(text: str) -> Limits:
 
 
 async def stop_storm(
-    act: Act, message: Message, recipients: Sequence[AgentName], error: TreeExhausted | EchoStorm, desk: Desk
+    act: Act, message: Message, recipients: Sequence[AgentName], error: TreeExhausted | EchoStorm, desk: NoticePorts
 ) -> None:
     """Write down that a message was not taken into its tree. The first time it is journalled, and those who took part
     are told, and the operator."""

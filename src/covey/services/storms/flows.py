@@ -35,7 +35,7 @@ from covey.core.times import format_instant
 from covey.ports.store import Transaction
 from covey.services.act import Act, journal
 from covey.services.directory.policies import STOPPED
-from covey.services.mail.updates import Desk
+from covey.services.mail.updates import NoticePorts
 from covey.services.storms.check import limits_of
 from covey.services.storms.notices import tell_stopped
 
@@ -56,7 +56,9 @@ def samples_of(copies: Iterable[Delivery]) -> Sequence[Delivery]:
     return [*found.values()]
 
 
-async def count_samples(act: Act, message: Message, samples: Iterable[Delivery], desk: Desk, *, is_due: bool) -> None:
+async def count_samples(
+    act: Act, message: Message, samples: Iterable[Delivery], desk: NoticePorts, *, is_due: bool
+) -> None:
     """Count the samples of a message that was filed just now. Where they complete an exchange it is stopped: that is
     journalled, and the agents and the operator are told."""
     for copy in samples:
@@ -175,7 +177,7 @@ async def _circle(act: Act, flow: Flow, limit: int) -> Sequence[Flow]:
     return best_circle(flow, found)
 
 
-async def _stop(act: Act, message: Message, circle: Sequence[Flow], desk: Desk) -> None:
+async def _stop(act: Act, message: Message, circle: Sequence[Flow], desk: NoticePorts) -> None:
     for flow in circle:
         await act.tx.flows.put(begun_anew(flow))
     parties = frozenset(flow.source for flow in circle)

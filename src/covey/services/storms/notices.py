@@ -8,7 +8,7 @@ from covey.core.ledger.message import DataPart, Message, TextPart
 from covey.core.names import OPERATOR, AgentName
 from covey.services.act import Act
 from covey.services.mail.recipients import introduce
-from covey.services.mail.updates import Desk, Told, file_update
+from covey.services.mail.updates import NoticePorts, Told, file_update
 
 NOTHING_TO_ANSWER = "There is nothing to answer: go on with your own work."
 NEWS_PASSES = "Something new is still delivered."
@@ -19,7 +19,7 @@ async def tell_stopped(
     refused: Message,
     recipients: Sequence[AgentName],
     error: CoveyError,
-    desk: Desk,
+    desk: NoticePorts,
     about: Message | None = None,
 ) -> None:
     """Tell each agent once that a message was not taken, and why. The notice is about the message that led to it,

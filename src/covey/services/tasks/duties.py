@@ -20,7 +20,7 @@ from covey.services.directory.presence import give_up, live_sessions
 from covey.services.known import known_agent, known_message, own_session
 from covey.services.mail.damage import message_or_notice
 from covey.services.mail.steady import SteadyLiveness
-from covey.services.mail.updates import Desk
+from covey.services.mail.updates import NoticePorts
 from covey.services.tasks.claims import is_left, release_task, take_claim
 from covey.services.tasks.moves import shift_task
 from covey.services.tasks.open_tasks import fit_tasks, not_allowed, open_tasks
@@ -35,7 +35,7 @@ Judge = Callable[[TaskView], Awaitable[str | None]]
 
 
 class Duties:
-    def __init__(self, store: Store, clock: Clock, desk: Desk, waiting: Waiting) -> None:
+    def __init__(self, store: Store, clock: Clock, desk: NoticePorts, waiting: Waiting) -> None:
         self._store = store
         self._clock = clock
         self._desk = desk

@@ -10,11 +10,11 @@ from covey.core.work.task import CANCELLED, DEADLINE, MESSAGE_EXPIRED, Task, Tas
 from covey.services.act import Act, journal, shift
 from covey.services.known import known_message
 from covey.services.mail.notices import tell_of
-from covey.services.mail.updates import Desk, Told
+from covey.services.mail.updates import NoticePorts, Told
 
 
 async def shift_task(
-    act: Act, task: Task, move: TaskMove, desk: Desk, parts: tuple[Part, ...] = (), reason: str | None = None
+    act: Act, task: Task, move: TaskMove, desk: NoticePorts, parts: tuple[Part, ...] = (), reason: str | None = None
 ) -> Task:
     """Move a task along its table, tell its delegator, and journal it. `parts` are what is told; without any, what
     happened is put into words. Whoever had it and did not end it itself is told too."""
@@ -55,7 +55,7 @@ async def shift_task(
     return after
 
 
-async def _finish(act: Act, task: Task, after: Task, message: Message, is_by_worker: bool, desk: Desk) -> None:
+async def _finish(act: Act, task: Task, after: Task, message: Message, is_by_worker: bool, desk: NoticePorts) -> None:
     """Put the task's message away; tell who had it where it was ended by others; wake who waits for a free place."""
     for copy in await act.tx.deliveries.of_message(task.id):
         if copy.state in WAITING:
@@ -85,7 +85,7 @@ def _in_words(task: Task, move: TaskMove) -> str:
     return f"Your task to {task.agent} is {task.state}." if move is not TaskMove.PROGRESS else "Still working."
 
 
-async def mend_tasks(act: Act, limit: int, desk: Desk) -> int:
+async def mend_tasks(act: Act, limit: int, desk: NoticePorts) -> int:
     """Fail what is past its deadline, and tell of what is abandoned; return how many there were, up to the limit."""
     due = await act.tx.tasks.due(act.now, limit)
     for task in due:
@@ -96,7 +96,7 @@ async def mend_tasks(act: Act, limit: int, desk: Desk) -> int:
     return len(due) + len(untold)
 
 
-async def cancel_task(act: Act, task_id: MessageId, desk: Desk, why: str = "") -> Task | None:
+async def cancel_task(act: Act, task_id: MessageId, desk: NoticePorts, why: str = "") -> Task | None:
     """Cancel a task that is not finished; None where there is none."""
     task = await act.tx.tasks.get(task_id)
     if task is None or task.is_finished:
@@ -104,14 +104,14 @@ async def cancel_task(act: Act, task_id: MessageId, desk: Desk, why: str = "") -
     return await shift_task(act, task, TaskMove.CANCEL, desk, reason=f"{CANCELLED}: {why}" if why else CANCELLED)
 
 
-async def expire_task(act: Act, task_id: MessageId, desk: Desk) -> None:
+async def expire_task(act: Act, task_id: MessageId, desk: NoticePorts) -> None:
     """Fail a task whose message expired before anybody took it."""
     task = await act.tx.tasks.get(task_id)
     if task is not None and not task.is_finished:
         await shift_task(act, task, TaskMove.LAPSE, desk, reason=MESSAGE_EXPIRED)
 
 
-async def _tell_abandoned(act: Act, task: Task, desk: Desk) -> None:
+async def _tell_abandoned(act: Act, task: Task, desk: NoticePorts) -> None:
     """Tell the delegator that nobody works on its task at the moment."""
     message = await known_message(act.tx, task.id)
     text = f"The session of {task.agent} that worked on your task has ended. It waits for the next one."

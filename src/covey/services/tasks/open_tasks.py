@@ -15,7 +15,7 @@ from covey.ports.store import Transaction
 from covey.services.act import Act
 from covey.services.directory.pauses import is_paused
 from covey.services.known import known_message
-from covey.services.mail.updates import Desk
+from covey.services.mail.updates import NoticePorts
 from covey.services.tasks.claims import is_left
 from covey.services.tasks.moves import shift_task
 
@@ -126,7 +126,13 @@ class _Found:
 
 
 async def fit_tasks(
-    act: Act, agent: AgentName, limit: int, desk: Desk, attempts: int = TASK_ATTEMPTS, *, is_to_show: bool = False
+    act: Act,
+    agent: AgentName,
+    limit: int,
+    desk: NoticePorts,
+    attempts: int = TASK_ATTEMPTS,
+    *,
+    is_to_show: bool = False,
 ) -> Sequence[Task]:
     """Like `open_tasks`, but end the tasks that must not be taken, and return only the others."""
     while (found := await open_tasks(act.tx, agent, act.now, limit, attempts, is_to_show=is_to_show)).unfit:

@@ -13,13 +13,13 @@ from covey.core.storms.flow import Flow, Party, rested
 from covey.core.storms.stop import Stop
 from covey.core.work.task import Task
 from covey.services.act import Act, journal
-from covey.services.mail.updates import Desk
+from covey.services.mail.updates import NoticePorts
 from covey.services.storms.check import limits_of
 from covey.services.storms.flows import add_stop, stops_at
 from covey.services.storms.notices import tell_stopped
 
 
-async def count_progress(act: Act, task: Task, message: Message, desk: Desk) -> ProgressStorm | None:
+async def count_progress(act: Act, task: Task, message: Message, desk: NoticePorts) -> ProgressStorm | None:
     """Count an update of a task, or return why it is not accepted. The first time that is journalled, and the worker,
     the delegator and the operator are told."""
     party = Party(task.id)
@@ -40,7 +40,7 @@ async def forget_progress(act: Act, task: Task) -> None:
     await act.tx.flows.remove(Party(task.id))
 
 
-async def _stop(act: Act, task: Task, message: Message, count: int, desk: Desk) -> ProgressStorm:
+async def _stop(act: Act, task: Task, message: Message, count: int, desk: NoticePorts) -> ProgressStorm:
     error = ProgressStorm(task.id, task.agent, count, HURRY.total_seconds())
     if not any(stop.id == task.id and stop.is_task for stop in await stops_at(act.tx, act.now)):
         await add_stop(act, Stop(task.id, (task.agent,), frozenset(), count, act.now))

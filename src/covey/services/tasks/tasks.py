@@ -21,7 +21,7 @@ from covey.services.known import check_not_pruned, known_message
 from covey.services.mail.by_now import task_by_now
 from covey.services.mail.mail import Mail
 from covey.services.mail.recipients import SendPolicy
-from covey.services.mail.updates import Desk
+from covey.services.mail.updates import NoticePorts
 from covey.services.tasks.moves import cancel_task
 from covey.services.tasks.opening import new_task
 from covey.services.waiting import Waiting
@@ -37,7 +37,7 @@ class TaskView(NamedTuple):
 
 
 class Tasks:
-    def __init__(self, store: Store, clock: Clock, desk: Desk, mail: Mail, waiting: Waiting) -> None:
+    def __init__(self, store: Store, clock: Clock, desk: NoticePorts, mail: Mail, waiting: Waiting) -> None:
         self._store = store
         self._clock = clock
         self._desk = desk

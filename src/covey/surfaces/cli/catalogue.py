@@ -21,7 +21,7 @@ class Use(Enum):
     """It can be the first command of a space, which it makes where there is none, and says so."""
 
 
-class Entry(NamedTuple):
+class VerbEntry(NamedTuple):
     module: str
     """Under covey.surfaces.cli.verbs; a whole name where another surface brings the verb."""
     group: str
@@ -33,70 +33,74 @@ class Entry(NamedTuple):
 
 GROUPS: Final = ("Space", "Mail", "Dialogue", "Tasks", "Children", "Ledger", "Operation")
 
-VERBS: Final[dict[str, Entry]] = {
-    "init": Entry("init", "Space", Use.MAKES, "make a space in this folder; it keeps itself out of git"),
-    "join": Entry("join", "Space", Use.MAKES, "start a session of an agent, for a shell to act as"),
-    "leave": Entry("leave", "Space", Use.ACTS, "end a session; what it has not handled waits for the next one"),
-    "agents": Entry("agents", "Space", Use.LOOKS, "list the agents: who is idle, busy or offline"),
-    "send": Entry("send", "Mail", Use.MAKES, "send a message to an agent, a session or everyone"),
-    "reply": Entry("reply", "Mail", Use.ACTS, "answer a message"),
-    "ask": Entry("ask", "Mail", Use.MAKES, "ask an agent and wait for the answer"),
-    "approve": Entry("approve", "Mail", Use.ACTS, "approve what a message asks to be approved"),
-    "reject": Entry("reject", "Mail", Use.ACTS, "reject what a message asks to be approved, and say why"),
-    "inbox": Entry("inbox", "Mail", Use.LOOKS, "look at what waits for an agent; looking changes nothing"),
-    "watch": Entry("watch", "Mail", Use.LOOKS, "see what arrives and what changes, as it happens"),
-    "handle": Entry("handle", "Mail", Use.ACTS, "mark messages as handled: they leave the inbox"),
-    "dismiss": Entry("dismiss", "Mail", Use.ACTS, "let messages go without doing anything about them"),
-    "withdraw": Entry("withdraw", "Mail", Use.ACTS, "take back a message that nobody was shown"),
-    "search": Entry("search", "Mail", Use.LOOKS, "find messages by their words"),
-    "thread": Entry("thread", "Dialogue", Use.LOOKS, "show the whole dialogue that a message is in"),
-    "owed": Entry("owed", "Dialogue", Use.LOOKS, "list the answers that an agent owes, or waits for"),
-    "gate": Entry("gate", "Dialogue", Use.GUARDS, "check that nothing in a scope is still owed"),
-    "archive": Entry("archive", "Dialogue", Use.ACTS, "put a message away; a request must have been answered"),
-    "sweep": Entry("sweep", "Dialogue", Use.ACTS, "put all messages of a scope away that owes nothing"),
-    "messages-send": Entry(
+VERBS: Final[dict[str, VerbEntry]] = {
+    "init": VerbEntry("init", "Space", Use.MAKES, "make a space in this folder; it keeps itself out of git"),
+    "join": VerbEntry("join", "Space", Use.MAKES, "start a session of an agent, for a shell to act as"),
+    "leave": VerbEntry("leave", "Space", Use.ACTS, "end a session; what it has not handled waits for the next one"),
+    "agents": VerbEntry("agents", "Space", Use.LOOKS, "list the agents: who is idle, busy or offline"),
+    "send": VerbEntry("send", "Mail", Use.MAKES, "send a message to an agent, a session or everyone"),
+    "reply": VerbEntry("reply", "Mail", Use.ACTS, "answer a message"),
+    "ask": VerbEntry("ask", "Mail", Use.MAKES, "ask an agent and wait for the answer"),
+    "approve": VerbEntry("approve", "Mail", Use.ACTS, "approve what a message asks to be approved"),
+    "reject": VerbEntry("reject", "Mail", Use.ACTS, "reject what a message asks to be approved, and say why"),
+    "inbox": VerbEntry("inbox", "Mail", Use.LOOKS, "look at what waits for an agent; looking changes nothing"),
+    "watch": VerbEntry("watch", "Mail", Use.LOOKS, "see what arrives and what changes, as it happens"),
+    "handle": VerbEntry("handle", "Mail", Use.ACTS, "mark messages as handled: they leave the inbox"),
+    "dismiss": VerbEntry("dismiss", "Mail", Use.ACTS, "let messages go without doing anything about them"),
+    "withdraw": VerbEntry("withdraw", "Mail", Use.ACTS, "take back a message that nobody was shown"),
+    "search": VerbEntry("search", "Mail", Use.LOOKS, "find messages by their words"),
+    "thread": VerbEntry("thread", "Dialogue", Use.LOOKS, "show the whole dialogue that a message is in"),
+    "owed": VerbEntry("owed", "Dialogue", Use.LOOKS, "list the answers that an agent owes, or waits for"),
+    "gate": VerbEntry("gate", "Dialogue", Use.GUARDS, "check that nothing in a scope is still owed"),
+    "archive": VerbEntry("archive", "Dialogue", Use.ACTS, "put a message away; a request must have been answered"),
+    "sweep": VerbEntry("sweep", "Dialogue", Use.ACTS, "put all messages of a scope away that owes nothing"),
+    "messages-send": VerbEntry(
         "messages_send", "Dialogue", Use.MAKES, "send a message of a task, for agent loops", json_only=True
     ),
-    "messages-inbox": Entry(
+    "messages-inbox": VerbEntry(
         "messages_inbox", "Dialogue", Use.LOOKS, "list what an agent has not archived", json_only=True
     ),
-    "messages-archive": Entry("messages_archive", "Dialogue", Use.ACTS, "archive a message of a task", json_only=True),
-    "messages-thread": Entry(
+    "messages-archive": VerbEntry(
+        "messages_archive", "Dialogue", Use.ACTS, "archive a message of a task", json_only=True
+    ),
+    "messages-thread": VerbEntry(
         "messages_thread", "Dialogue", Use.LOOKS, "list a reply chain in causal order", json_only=True
     ),
-    "delegate": Entry("delegate", "Tasks", Use.MAKES, "hand work to an agent, and wait for the result"),
-    "tasks": Entry("tasks", "Tasks", Use.LOOKS, "list the tasks, or watch them on a board"),
-    "task": Entry("task", "Tasks", Use.LOOKS, "show a task: its history, files, result and tree"),
-    "accept": Entry("accept", "Tasks", Use.ACTS, "say yes to a task; `covey reject` says no"),
-    "update": Entry("update", "Tasks", Use.ACTS, "start a task, tell its progress, complete or fail it"),
-    "cancel": Entry("cancel", "Tasks", Use.ACTS, "take back a task that is not finished"),
-    "work": Entry("work", "Tasks", Use.MAKES, "keep an agent on duty: run a program for each of its tasks"),
-    "spawn": Entry("spawn", "Children", Use.MAKES, "start a child for a task, and wait for its result"),
-    "sessions": Entry("sessions", "Children", Use.LOOKS, "show the live sessions and their children as a tree"),
-    "say": Entry("say", "Children", Use.ACTS, "say something to one session, and wait for its answer"),
-    "stop": Entry("stop", "Children", Use.ACTS, "stop a child, wherever it runs"),
-    "waits": Entry("waits", "Ledger", Use.LOOKS, "show who waits for whom, and circles"),
-    "receipt": Entry("receipt", "Ledger", Use.LOOKS, "show how far each copy of a message got, and on what evidence"),
-    "log": Entry("log", "Ledger", Use.LOOKS, "read the journal: what happened, and who did it"),
-    "channels": Entry("channels", "Operation", Use.ACTS, "reach people: on a console, by webhook, both ways"),
-    "storms": Entry("storms", "Operation", Use.ACTS, "show what was stopped because it grew or repeated too much"),
-    "pause": Entry("pause", "Operation", Use.ACTS, "let an agent, or the whole space, do nothing for a while"),
-    "resume": Entry("resume", "Operation", Use.ACTS, "let an agent, or the whole space, go on"),
-    "token": Entry("token", "Operation", Use.ACTS, "make, list and revoke tokens, which prove who acts"),
-    "nats": Entry("nats", "Operation", Use.NOTHING, "write a NATS server's permissions; bridge to plain programs"),
-    "tools": Entry("tools", "Operation", Use.NOTHING, "show the tools that a model can be given"),
-    "mcp": Entry(
+    "delegate": VerbEntry("delegate", "Tasks", Use.MAKES, "hand work to an agent, and wait for the result"),
+    "tasks": VerbEntry("tasks", "Tasks", Use.LOOKS, "list the tasks, or watch them on a board"),
+    "task": VerbEntry("task", "Tasks", Use.LOOKS, "show a task: its history, files, result and tree"),
+    "accept": VerbEntry("accept", "Tasks", Use.ACTS, "say yes to a task; `covey reject` says no"),
+    "update": VerbEntry("update", "Tasks", Use.ACTS, "start a task, tell its progress, complete or fail it"),
+    "cancel": VerbEntry("cancel", "Tasks", Use.ACTS, "take back a task that is not finished"),
+    "work": VerbEntry("work", "Tasks", Use.MAKES, "keep an agent on duty: run a program for each of its tasks"),
+    "spawn": VerbEntry("spawn", "Children", Use.MAKES, "start a child for a task, and wait for its result"),
+    "sessions": VerbEntry("sessions", "Children", Use.LOOKS, "show the live sessions and their children as a tree"),
+    "say": VerbEntry("say", "Children", Use.ACTS, "say something to one session, and wait for its answer"),
+    "stop": VerbEntry("stop", "Children", Use.ACTS, "stop a child, wherever it runs"),
+    "waits": VerbEntry("waits", "Ledger", Use.LOOKS, "show who waits for whom, and circles"),
+    "receipt": VerbEntry(
+        "receipt", "Ledger", Use.LOOKS, "show how far each copy of a message got, and on what evidence"
+    ),
+    "log": VerbEntry("log", "Ledger", Use.LOOKS, "read the journal: what happened, and who did it"),
+    "channels": VerbEntry("channels", "Operation", Use.ACTS, "reach people: on a console, by webhook, both ways"),
+    "storms": VerbEntry("storms", "Operation", Use.ACTS, "show what was stopped because it grew or repeated too much"),
+    "pause": VerbEntry("pause", "Operation", Use.ACTS, "let an agent, or the whole space, do nothing for a while"),
+    "resume": VerbEntry("resume", "Operation", Use.ACTS, "let an agent, or the whole space, go on"),
+    "token": VerbEntry("token", "Operation", Use.ACTS, "make, list and revoke tokens, which prove who acts"),
+    "nats": VerbEntry("nats", "Operation", Use.NOTHING, "write a NATS server's permissions; bridge to plain programs"),
+    "tools": VerbEntry("tools", "Operation", Use.NOTHING, "show the tools that a model can be given"),
+    "mcp": VerbEntry(
         "covey.surfaces.mcp.verb", "Operation", Use.MAKES, "serve the tools to an MCP client, on stdio or HTTP"
     ),
-    "doctor": Entry("doctor", "Operation", Use.EXAMINES, "find, explain and mend what is wrong with a space"),
-    "prune": Entry("prune", "Operation", Use.ACTS, "remove closed scopes that are old; what is open stays"),
-    "backup": Entry("backup", "Operation", Use.LOOKS, "copy the space to one file while others use it"),
-    "restore": Entry("restore", "Operation", Use.MAKES, "make a space again from a backup"),
-    "export": Entry("export", "Operation", Use.LOOKS, "write all that the space holds to a file"),
-    "import": Entry("import_", "Operation", Use.MAKES, "take in what `covey export` wrote"),
-    "move": Entry("move", "Operation", Use.NOTHING, "take the space to another store, of whatever kind"),
-    "demo": Entry("demo", "Operation", Use.NOTHING, "watch six processes talk, with the ledger's states"),
-    "help": Entry("help", "Operation", Use.NOTHING, "explain a verb or a topic"),
-    "completion": Entry("completion", "Operation", Use.NOTHING, "complete verbs, options and agents in your shell"),
-    "version": Entry("version", "Operation", Use.NOTHING, "show the versions of Covey and of what it runs on"),
+    "doctor": VerbEntry("doctor", "Operation", Use.EXAMINES, "find, explain and mend what is wrong with a space"),
+    "prune": VerbEntry("prune", "Operation", Use.ACTS, "remove closed scopes that are old; what is open stays"),
+    "backup": VerbEntry("backup", "Operation", Use.LOOKS, "copy the space to one file while others use it"),
+    "restore": VerbEntry("restore", "Operation", Use.MAKES, "make a space again from a backup"),
+    "export": VerbEntry("export", "Operation", Use.LOOKS, "write all that the space holds to a file"),
+    "import": VerbEntry("import_", "Operation", Use.MAKES, "take in what `covey export` wrote"),
+    "move": VerbEntry("move", "Operation", Use.NOTHING, "take the space to another store, of whatever kind"),
+    "demo": VerbEntry("demo", "Operation", Use.NOTHING, "watch six processes talk, with the ledger's states"),
+    "help": VerbEntry("help", "Operation", Use.NOTHING, "explain a verb or a topic"),
+    "completion": VerbEntry("completion", "Operation", Use.NOTHING, "complete verbs, options and agents in your shell"),
+    "version": VerbEntry("version", "Operation", Use.NOTHING, "show the versions of Covey and of what it runs on"),
 }

@@ -15,7 +15,7 @@ from covey.toolkits.tool import Caller
 TakeSeat = Callable[[], Awaitable[Seated]]
 
 
-class Place(Protocol):
+class ClientPlace(Protocol):
     """Where the requests of one client belong."""
 
     evidence: Evidence

@@ -15,7 +15,7 @@ from covey.core.names import AgentName, Label
 from covey.services.directory.clients import Seated
 from covey.services.directory.directory import JoinRequest
 from covey.services.space import Services
-from covey.surfaces.mcp.seat import Place, Seat, Standing
+from covey.surfaces.mcp.seat import ClientPlace, Seat, Standing
 
 
 class Running(NamedTuple):
@@ -47,7 +47,7 @@ _KEY: Final = "covey.place"
 
 
 class Seats(Protocol):
-    async def of(self, context: Context) -> Place:
+    async def of(self, context: Context) -> ClientPlace:
         """Return where a request belongs."""
         ...
 
@@ -55,10 +55,10 @@ class Seats(Protocol):
 class OneSeat:
     """All requests belong to the one client of the process."""
 
-    def __init__(self, place: Place) -> None:
+    def __init__(self, place: ClientPlace) -> None:
         self._place = place
 
-    async def of(self, context: Context) -> Place:
+    async def of(self, context: Context) -> ClientPlace:
         del context
         return self._place
 
@@ -70,9 +70,9 @@ class TokenSeats:
     def __init__(self, services: Services, wish: JoinRequest) -> None:
         self._services = services
         self._wish = wish._replace(lease=HTTP_LEASE)
-        self._by_token: dict[str, Place] = {}
+        self._by_token: dict[str, ClientPlace] = {}
 
-    async def of(self, context: Context) -> Place:
+    async def of(self, context: Context) -> ClientPlace:
         connection = connection_of(context)
         token = _token(context)
         if connection.session_id is None:
@@ -89,7 +89,7 @@ class TokenSeats:
         for place in self._by_token.values():
             await place.leave()
 
-    def _place(self, token: AccessToken, label: Label) -> Place:
+    def _place(self, token: AccessToken, label: Label) -> ClientPlace:
         identity = identity_of(token)
         services = self._services.narrowed_to(identity)
         if identity.is_operator:

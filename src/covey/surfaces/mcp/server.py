@@ -18,7 +18,7 @@ from covey.core.ids import OfferId
 from covey.core.rendering.styles import Style, framed
 from covey.core.text.escape import one_line
 from covey.surfaces.mcp.resources import PLAIN, RESOURCES, TEMPLATES, read_resource
-from covey.surfaces.mcp.seat import Place
+from covey.surfaces.mcp.seat import ClientPlace
 from covey.surfaces.mcp.seats import Context, Running, Seats, client_name
 from covey.surfaces.mcp.subscriptions import listen, subscribe, unsubscribe
 from covey.toolkits.answers import refused
@@ -138,7 +138,7 @@ def make_server(toolkit: Toolkit, seats: Seats, instructions: str) -> Server[Run
     )
 
 
-async def _called(place: Place, toolkit: Toolkit, params: types.CallToolRequestParams) -> tuple[Answer, str]:
+async def _called(place: ClientPlace, toolkit: Toolkit, params: types.CallToolRequestParams) -> tuple[Answer, str]:
     """Carry out a call; return its answer, and the mail that goes with it. Whatever is wrong is an answer."""
     try:
         caller = await place.caller()

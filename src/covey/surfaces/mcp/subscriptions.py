@@ -12,7 +12,7 @@ from mcp.shared.exceptions import MCPError
 from covey.core.errors import CoveyError, Unavailable
 from covey.core.ids import JOURNAL_TOPIC, Topic, inbox_topic, session_inbox
 from covey.surfaces.mcp.resources import INBOX, state_of
-from covey.surfaces.mcp.seat import Place
+from covey.surfaces.mcp.seat import ClientPlace
 from covey.surfaces.mcp.seats import Context, connection_of
 from covey.toolkits.tool import Caller
 
@@ -84,7 +84,7 @@ Scopes = dict[str, anyio.CancelScope]
 
 
 async def listen(
-    context: Context, params: types.SubscriptionsListenRequestParams, place: Place
+    context: Context, params: types.SubscriptionsListenRequestParams, place: ClientPlace
 ) -> types.SubscriptionsListenResult:
     """Serve one stream of events. It has a bus of its own: the same address means another inbox for someone else."""
     bus = InMemorySubscriptionBus()
@@ -109,7 +109,7 @@ async def listen(
     return results[0]
 
 
-async def subscribe(context: Context, uri: str, place: Place) -> None:
+async def subscribe(context: Context, uri: str, place: ClientPlace) -> None:
     """Tell a connection of changes from now on, until it unsubscribes or ends."""
     connection = connection_of(context)
     scopes: Scopes = connection.state.setdefault(_KEY, {})

@@ -5,7 +5,7 @@ from datetime import timedelta
 from types import TracebackType
 from typing import Any, Literal, Self, TypedDict, cast
 
-from covey.core.attention.pending import Pending, Terms, Ways, check_terms
+from covey.core.attention.pending import Instructions, Pending, Terms, check_terms
 from covey.core.checks import check_known, choice, items, note, whole
 from covey.core.checks import lease as parse_lease
 from covey.core.directory.capacity import Capacity
@@ -166,7 +166,7 @@ def terms_from(options: TurnOptions) -> Terms:
     check_known(options, TurnOptions.__annotations__)
     usual = Terms()
     said = cast(Mapping[str, object], options)
-    ways = {name: note(said[name], name) for name in Ways._fields if name in said}
+    ways = {name: note(said[name], name) for name in Instructions._fields if name in said}
     return check_terms(
         Terms(
             budget=whole(options.get("budget", usual.budget), "budget"),

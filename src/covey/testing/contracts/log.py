@@ -7,7 +7,7 @@ from queue import SimpleQueue
 
 import pytest
 
-from covey.ports.log import Entry, Log, LogSnapshots, LogState
+from covey.ports.log import Log, LogEntry, LogSnapshots, LogState
 from covey.testing.opening import OpenLog, OpenLogSnapshots
 
 LIMIT_S = 20.0
@@ -21,9 +21,9 @@ def state(log: Log) -> LogState:
     return found
 
 
-def everything(log: Log) -> list[Entry]:
+def everything(log: Log) -> list[LogEntry]:
     """Return all entries, as a replica gets them."""
-    found: list[Entry] = []
+    found: list[LogEntry] = []
     while len(found) < state(log).last:
         more = log.after(len(found), 100)
         assert more is not None
@@ -127,7 +127,7 @@ class LogContract:
     def test_who_listens_hears_of_what_is_added(self, open_log: OpenLog) -> None:
         with ExitStack() as stack:
             one, other = made(open_log, stack), stack.enter_context(closing(open_log()))
-            heard: SimpleQueue[Entry | None] = SimpleQueue()
+            heard: SimpleQueue[LogEntry | None] = SimpleQueue()
             stop = other.listen(heard.put)
             for n in range(3):
                 one.append(f"{n}".encode(), n, f"{n}")
@@ -137,9 +137,9 @@ class LogContract:
     def test_who_has_stopped_listening_hears_nothing(self, open_log: OpenLog) -> None:
         with ExitStack() as stack:
             one, other = made(open_log, stack), stack.enter_context(closing(open_log()))
-            heard: SimpleQueue[Entry | None] = SimpleQueue()
+            heard: SimpleQueue[LogEntry | None] = SimpleQueue()
             other.listen(heard.put)()
-            still: SimpleQueue[Entry | None] = SimpleQueue()
+            still: SimpleQueue[LogEntry | None] = SimpleQueue()
             other.listen(still.put)
             one.append(b"", 0, "0")
             still.get(timeout=LIMIT_S)

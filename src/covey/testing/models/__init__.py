@@ -10,14 +10,13 @@ from covey.testing.models.anthropic_messages.signature import thinking_signature
 from covey.testing.models.gate import Gate
 from covey.testing.models.model import ScriptedModel
 from covey.testing.models.refusal import Refusal
-from covey.testing.models.request import Api, Entry, Kind, ModelRequest
+from covey.testing.models.request import Api, Kind, ModelRequest, RequestEntry
 from covey.testing.models.script import Cut, Fail, Hang, Line, Part, Script, Stop, Thought, ToolCall, Trouble, Turn, say
 from covey.testing.models.verdict import refusal_of
 
 __all__ = [
     "Api",
     "Cut",
-    "Entry",
     "Fail",
     "Gate",
     "Hang",
@@ -26,6 +25,7 @@ __all__ = [
     "ModelRequest",
     "Part",
     "Refusal",
+    "RequestEntry",
     "Script",
     "ScriptedModel",
     "Stop",

@@ -94,7 +94,7 @@ def dialects() -> tuple[Dialect, ...]:
     return AnthropicMessages(), OpenAIChat(), OpenAIResponses()
 
 
-class Desk:
+class ModelService:
     """One provider of all three APIs, behind which one script is played."""
 
     def __init__(self, script: Script, key: str | None, *, refuses_invalid: bool) -> None:

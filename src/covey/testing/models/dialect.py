@@ -6,7 +6,7 @@ from typing import NamedTuple, Protocol
 
 from covey.core.json import Json, JsonObject
 from covey.testing.models.refusal import Refusal
-from covey.testing.models.request import Api, Entry, ModelRequest
+from covey.testing.models.request import Api, ModelRequest, RequestEntry
 from covey.testing.models.script import Trouble, Turn
 
 PIECE = 12
@@ -48,7 +48,7 @@ class Dialect(Protocol):
         """Refuse a request that the provider would not take."""
         ...
 
-    def read(self, body: JsonObject) -> tuple[Entry, ...]:
+    def read(self, body: JsonObject) -> tuple[RequestEntry, ...]:
         """Return what the model reads, as far as the request can be understood."""
         ...
 

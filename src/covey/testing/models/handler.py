@@ -4,7 +4,7 @@ import socket
 from http.server import BaseHTTPRequestHandler
 from typing import Protocol, cast
 
-from covey.testing.models.desk import Desk
+from covey.testing.models.desk import ModelService
 from covey.testing.models.dialect import encode
 from covey.testing.models.gate import Gate
 from covey.testing.models.reply import Reply
@@ -14,7 +14,7 @@ from covey.testing.models.script import Hang
 class Host(Protocol):
     """What a connection needs of its server."""
 
-    desk: Desk
+    desk: ModelService
 
     def opened(self, connection: socket.socket) -> None:
         """Note a connection, to be ended when the server closes."""

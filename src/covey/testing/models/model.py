@@ -9,7 +9,7 @@ from threading import Event, Lock, Thread
 from types import TracebackType
 from typing import Any, Final, Self
 
-from covey.testing.models.desk import Desk
+from covey.testing.models.desk import ModelService
 from covey.testing.models.gate import Gate
 from covey.testing.models.handler import Handler
 from covey.testing.models.request import ModelRequest
@@ -24,7 +24,7 @@ class ModelServer(ThreadingTCPServer):
 
     request_queue_size = 128
 
-    def __init__(self, desk: Desk) -> None:
+    def __init__(self, desk: ModelService) -> None:
         self.desk = desk
         self._lock = Lock()
         self._connections: set[socket.socket] = set()
@@ -100,7 +100,7 @@ class ScriptedModel:
 
     def __init__(self, script: Script, *, key: str | None = None, refuses_invalid: bool = True) -> None:
         """With `key` every other key is refused. Without `refuses_invalid` wrong requests are answered too."""
-        self._desk = Desk(script, key, refuses_invalid=refuses_invalid)
+        self._desk = ModelService(script, key, refuses_invalid=refuses_invalid)
         self._key = key
         self._server: ModelServer | None = None
 

@@ -25,7 +25,7 @@ class Kind(StrEnum):
     RESULT = "result"
 
 
-class Entry(NamedTuple):
+class RequestEntry(NamedTuple):
     """One thing that stands in the model's context."""
 
     role: str
@@ -51,7 +51,7 @@ class ModelRequest(NamedTuple):
     """Their names in small letters."""
     body: JsonObject
     """Empty where it was no JSON object."""
-    entries: tuple[Entry, ...] = ()
+    entries: tuple[RequestEntry, ...] = ()
     """What the model reads, in order: also what an earlier response left in the provider's memory."""
     tools: tuple[str, ...] = ()
     """The names of the tools that the request declares."""

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from covey.core.attention.pending import Ways
+from covey.core.attention.pending import Instructions
 from covey.core.ledger.offer import Presentation
 from covey.toolkits.broadcast.broadcast import BROADCAST
 from covey.toolkits.broadcast.dismiss import DISMISS
@@ -20,7 +20,7 @@ TOOLKIT: Final = Toolkit(
     ),
     tools=(BROADCAST, DISMISS, SPAWN, READ_MESSAGE_AGAIN),
     presentation=Presentation.UNTIL_HANDLED,
-    ways=Ways(
+    ways=Instructions(
         more="reply to or dismiss some of these; the others follow",
         rest=REST,
         answer="broadcast(reply_to=NUMBER, message=…)",

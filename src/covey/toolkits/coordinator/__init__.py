@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from covey.core.attention.pending import Ways
+from covey.core.attention.pending import Instructions
 from covey.core.directory.roles import COORDINATOR
 from covey.toolkits.coordinator.list_workers import LIST_WORKERS
 from covey.toolkits.coordinator.send_message_to_worker import SEND_MESSAGE_TO_WORKER
@@ -18,7 +18,7 @@ TOOLKIT: Final = Toolkit(
     about="divide work among workers, and continue or start them",
     instructions=COORDINATOR,
     tools=(SPAWN_WORKER, SEND_MESSAGE_TO_WORKER, LIST_WORKERS, STOP_WORKER, READ_MESSAGE),
-    ways=Ways(
+    ways=Instructions(
         more="they come at your next turn",
         rest=REST,
         answer=CONTINUE,

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from covey.core.attention.pending import Ways
+from covey.core.attention.pending import Instructions
 from covey.toolkits.dialogue.messages_archive import MESSAGES_ARCHIVE
 from covey.toolkits.dialogue.messages_inbox import MESSAGES_INBOX
 from covey.toolkits.dialogue.messages_send import MESSAGES_SEND
@@ -20,7 +20,7 @@ TOOLKIT: Final = Toolkit(
         "The task can't be committed while `pending` lists anything. Ask only what you need to know."
     ),
     tools=(MESSAGES_SEND, MESSAGES_INBOX, MESSAGES_ARCHIVE, MESSAGES_THREAD, PENDING, READ_MESSAGE),
-    ways=Ways(
+    ways=Instructions(
         more="messages_inbox",
         rest=REST,
         answer="messages_send(kind=response, in_reply_to=ID, …), then messages_archive(id=ID)",

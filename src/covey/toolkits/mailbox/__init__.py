@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from covey.core.attention.pending import Ways
+from covey.core.attention.pending import Instructions
 from covey.toolkits.mailbox.delegate_task import DELEGATE_TASK
 from covey.toolkits.mailbox.list_agents import LIST_AGENTS
 from covey.toolkits.mailbox.list_tasks import LIST_TASKS
@@ -22,7 +22,7 @@ TOOLKIT: Final = Toolkit(
         "on one that you were given. Its updates and its result come to you as messages."
     ),
     tools=(LIST_AGENTS, SEND_MESSAGE, DELEGATE_TASK, UPDATE_TASK, LIST_TASKS, READ_MESSAGE),
-    ways=Ways(
+    ways=Instructions(
         more="they come at your next turn",
         rest=REST,
         answer="send_message(to=SENDER, reply_to=NUMBER, …)",

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Sequence
 from typing import Final
 
-from covey.core.attention.pending import Pending, Terms, Ways
+from covey.core.attention.pending import Instructions, Pending, Terms
 from covey.core.ids import MessageId, SessionId
 from covey.core.json import Json
 from covey.core.ledger.body import body_of
@@ -86,7 +86,7 @@ def _block(head: str, lines: Sequence[str]) -> Sequence[str]:
     return [head, *(f"- {line}" for line in lines[:MANY]), *more]
 
 
-WAYS: Final = Ways(
+WAYS: Final = Instructions(
     more="read_inbox, again",
     rest="read_inbox(message={number}, start={next})",
     answer="send_message(reply_to=NUMBER, message=…)",

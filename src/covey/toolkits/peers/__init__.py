@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from covey.core.attention.pending import Ways
+from covey.core.attention.pending import Instructions
 from covey.core.directory.capacity import PEERS_CAPACITY
 from covey.core.formats.peers import INBOX_SUBJECT_PREFIX, MAX_BODY_BYTES, MIN_BODY_CHARS
 from covey.toolkits.peers.decide_approval import DECIDE_APPROVAL
@@ -24,7 +24,7 @@ TOOLKIT: Final = Toolkit(
     ),
     tools=(LIST_PEERS, SEND_TO_PEER, REQUEST_APPROVAL, DECIDE_APPROVAL, READ_MESSAGE),
     capacity=PEERS_CAPACITY,
-    ways=Ways(
+    ways=Instructions(
         more="they come at your next turn",
         rest=REST,
         answer="send_to_peer, to whoever asked, with the same correlation_id",

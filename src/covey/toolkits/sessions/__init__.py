@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from covey.core.attention.pending import Ways
+from covey.core.attention.pending import Instructions
 from covey.core.work.negotiation import REPLY_SKIP
 from covey.toolkits.read_message import READ_MESSAGE, REST
 from covey.toolkits.sessions.sessions_history import SESSIONS_HISTORY
@@ -23,7 +23,7 @@ TOOLKIT: Final = Toolkit(
         "person you work for."
     ),
     tools=(SESSIONS_SPAWN, SESSIONS_SEND, SESSIONS_LIST, SESSIONS_HISTORY, SESSIONS_STOP, READ_MESSAGE),
-    ways=Ways(
+    ways=Instructions(
         more="they come at your next turn",
         rest=REST,
         answer="sessions_send(replyTo=NUMBER, message=…)",

@@ -30,7 +30,7 @@ MOMENT_S: Final = 2.0
 _TMP: Final = ".tmp"
 
 
-class Place(NamedTuple):
+class ListedFolder(NamedTuple):
     """A folder that is looked through."""
 
     folder: str
@@ -53,7 +53,7 @@ class Listing:
     """One look at one folder. What is to be left as it is is set aside here."""
 
     def __init__(
-        self, root: str, place: Place, suffix: str, notebook: Notebook, *, is_deep: bool, is_tidy: bool
+        self, root: str, place: ListedFolder, suffix: str, notebook: Notebook, *, is_deep: bool, is_tidy: bool
     ) -> None:
         """Where it is deep, files that were changed in their places are found too. Where it is tidy, what killed
         writers left is removed."""

@@ -15,7 +15,7 @@ from covey.adapters.folder.judging import (
     stands,
 )
 from covey.adapters.folder.looking.folders import folders_in
-from covey.adapters.folder.looking.listing import Listing, Place, Stamps
+from covey.adapters.folder.looking.listing import ListedFolder, Listing, Stamps
 from covey.adapters.folder.looking.whereabouts import whereabouts
 from covey.adapters.folder.notebook.notebook import Notebook
 from covey.adapters.folder.notebook.owed import recover
@@ -148,7 +148,7 @@ class Looking:
                 self._notebook.leave(folder, Sort.INBOX, Mark(UNSEEN), 0.0)
         for folder, mark in left.items():
             owner = folder.removeprefix(f"{above}/") if above else folder.rpartition("/")[0]
-            is_there = self._inbox(Place(folder, Shelf.INBOX, owner), mark)
+            is_there = self._inbox(ListedFolder(folder, Shelf.INBOX, owner), mark)
             if is_there:
                 owners.add(owner)
             else:
@@ -156,12 +156,12 @@ class Looking:
         return owners
 
     def _owners(self, above: str, changed: int) -> Sequence[str]:
-        if not self._can_list(Place(above, Shelf.INBOX), changed):
+        if not self._can_list(ListedFolder(above, Shelf.INBOX), changed):
             return ()
         # The root of mailboxes may hold anything else, which is none of our business.
         return folders_in(self._root, above, self._notebook, is_ours=bool(above))
 
-    def _inbox(self, place: Place, mark: Mark) -> bool:
+    def _inbox(self, place: ListedFolder, mark: Mark) -> bool:
         changed = time_of(f"{self._root}/{place.folder}")
         if self._is_deep or not is_left(mark, changed, self._started_ns):
             self._list(place, Sort.INBOX, changed)
@@ -186,18 +186,18 @@ class Looking:
             if self._is_first or not (is_ours_alone and is_quiet):
                 self._list(place, Sort.HISTORY, changed)
 
-    def _shelves(self, owners: set[str]) -> Iterator[Place]:
+    def _shelves(self, owners: set[str]) -> Iterator[ListedFolder]:
         if self._layout is Layout.MAILBOX:
-            yield from (Place(f"{owner}/{PROCESSED}", Shelf.ARCHIVE, owner) for owner in sorted(owners))
+            yield from (ListedFolder(f"{owner}/{PROCESSED}", Shelf.ARCHIVE, owner) for owner in sorted(owners))
             return
-        yield Place(ARCHIVE, Shelf.ARCHIVE)
+        yield ListedFolder(ARCHIVE, Shelf.ARCHIVE)
         if stands(self._root, SWEPT):
             tasks = folders_in(self._root, SWEPT, self._notebook, is_ours=True)
-            yield from (Place(f"{SWEPT}/{task}", Shelf.SWEPT, scope=task) for task in tasks)
+            yield from (ListedFolder(f"{SWEPT}/{task}", Shelf.SWEPT, scope=task) for task in tasks)
 
     # One folder.
 
-    def _list(self, place: Place, sort: Sort, changed: int) -> None:
+    def _list(self, place: ListedFolder, sort: Sort, changed: int) -> None:
         if self._room <= 0:
             self._is_more = True
             return
@@ -222,7 +222,7 @@ class Looking:
                 mark = Mark(UNSEEN)
             self._leaving[place.folder] = (sort, mark, self._now)
 
-    def _can_list(self, place: Place, changed: int) -> bool:
+    def _can_list(self, place: ListedFolder, changed: int) -> bool:
         """Tell whether a folder can be looked through; else it is set aside. What should be in one that is gone is
         missing from it."""
         if changed == ABSENT or not place.folder:

@@ -5,7 +5,7 @@ import os
 from collections.abc import Iterator, Sequence
 
 from covey.adapters.folder.judging import Content, digest_of, is_file, read, stands
-from covey.adapters.folder.looking.listing import Place
+from covey.adapters.folder.looking.listing import ListedFolder
 from covey.adapters.folder.notebook.notebook import Notebook
 from covey.adapters.folder.notebook.records import Row
 from covey.adapters.folder.shelves import ARCHIVE, PROCESSED, SWEPT
@@ -13,7 +13,7 @@ from covey.core.formats.foreign_ids import is_folder_name
 from covey.core.formats.layout import Layout, Shelf
 
 
-def whereabouts(root: str, layout: Layout, notebook: Notebook, row: Row) -> Place | None:
+def whereabouts(root: str, layout: Layout, notebook: Notebook, row: Row) -> ListedFolder | None:
     """Return the place further on where a file of this name stands now, and is no other one that is known. One that is
     owed may never have been there: then it has to be the same byte by byte."""
     for place in _further(root, layout, row):
@@ -30,17 +30,17 @@ def _holds(path: str, digest: str) -> bool:
     return isinstance(found, Content) and digest_of(found.content) == digest
 
 
-def _further(root: str, layout: Layout, row: Row) -> Iterator[Place]:
+def _further(root: str, layout: Layout, row: Row) -> Iterator[ListedFolder]:
     """Go through the places in the order in which files move, so that none is overtaken by one."""
     if layout is Layout.MAILBOX:
         if row.shelf == Shelf.INBOX:
-            yield Place(f"{row.owner}/{PROCESSED}", Shelf.ARCHIVE, row.owner)
+            yield ListedFolder(f"{row.owner}/{PROCESSED}", Shelf.ARCHIVE, row.owner)
         return
     if row.shelf == Shelf.INBOX:
-        yield Place(ARCHIVE, Shelf.ARCHIVE)
+        yield ListedFolder(ARCHIVE, Shelf.ARCHIVE)
     if row.shelf != Shelf.SWEPT:
         # All of them: the time of a folder may hide what others did in the moment in which we did something there.
-        yield from (Place(f"{SWEPT}/{task}", Shelf.SWEPT, scope=task) for task in _tasks(root, row.name))
+        yield from (ListedFolder(f"{SWEPT}/{task}", Shelf.SWEPT, scope=task) for task in _tasks(root, row.name))
 
 
 def _tasks(root: str, name: str) -> Sequence[str]:

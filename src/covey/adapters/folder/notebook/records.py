@@ -3,7 +3,7 @@
 from enum import StrEnum
 from typing import NamedTuple
 
-from covey.core.formats.layout import Known, Shelf, Spot
+from covey.core.formats.layout import KnownFile, Shelf, Spot
 from covey.core.ids import MessageId
 from covey.core.names import AgentName
 
@@ -38,9 +38,9 @@ class Row(NamedTuple):
         return f"{self.folder}/{self.name}"
 
     @property
-    def known(self) -> Known:
+    def known(self) -> KnownFile:
         spot = Spot(Shelf(self.shelf), self.owner, self.name, self.scope)
-        return Known(self.file_id, MessageId(self.message_id), AgentName(self.agent), spot, bool(self.is_ours))
+        return KnownFile(self.file_id, MessageId(self.message_id), AgentName(self.agent), spot, bool(self.is_ours))
 
 
 class Aside(NamedTuple):
@@ -58,7 +58,7 @@ class Aside(NamedTuple):
         return f"{self.folder}/{self.name}" if self.folder else self.name
 
 
-def row(known: Known, folder: str, digest: str, stamp: str) -> Row:
+def row(known: KnownFile, folder: str, digest: str, stamp: str) -> Row:
     """Return how a file is remembered."""
     spot = known.spot
     where = spot.shelf, spot.owner, spot.scope

@@ -33,7 +33,7 @@ _LAG_S: Final = 0.05
 _ROLLUP: Final = {"Nats-Rollup": "sub"}
 
 
-class Entry(NamedTuple):
+class ObjectEntry(NamedTuple):
     """What is known of a content without its bytes."""
 
     name: str
@@ -91,14 +91,14 @@ class Bulk:
                     file.write(part)
         return entry is not None
 
-    async def entry(self, name: str) -> Entry | None:
+    async def entry(self, name: str) -> ObjectEntry | None:
         """Return what is known of a content; None where there is none."""
         stored = await surely_last_of(self._client, self._stream, self._subject(name), self._limit_s)
         return None if stored is None else self._found(stored)
 
-    async def entries(self, prefix: str = "") -> Sequence[Entry]:
+    async def entries(self, prefix: str = "") -> Sequence[ObjectEntry]:
         """Return what is known of all contents whose names begin with something, by name."""
-        found: dict[str, Entry] = {}
+        found: dict[str, ObjectEntry] = {}
         seq = 1
         while page := await self._page(f"{self._prefix}.M.>", seq):
             for stored in page:
@@ -108,11 +108,11 @@ class Bulk:
             seq = page[-1].seq + 1
         return [found[name] for name in sorted(found)]
 
-    async def touch(self, entry: Entry) -> None:
+    async def touch(self, entry: ObjectEntry) -> None:
         """Note that a content is used now."""
         await self._write_about({**entry.about, "mtime": _now()}, None)
 
-    async def remove(self, entry: Entry) -> bool:
+    async def remove(self, entry: ObjectEntry) -> bool:
         """Remove a content unless it was put or touched since; tell whether it is gone."""
         try:
             seq = await self._write_about({**entry.about, "deleted": True, "size": 0, "chunks": 0}, entry.seq)
@@ -159,7 +159,7 @@ class Bulk:
         if before is not None and is_owner:
             await self._purge(f"{self._prefix}.C.{before.about['nuid']}")
 
-    async def _parts(self, entry: Entry) -> AsyncIterator[bytes]:
+    async def _parts(self, entry: ObjectEntry) -> AsyncIterator[bytes]:
         """Give the parts of a content in their order; StoreCorrupt at the end where they are not what was put."""
         digest, seq, rest = sha256(), 1, int(entry.about["chunks"])
         loop = asyncio.get_running_loop()
@@ -196,14 +196,14 @@ class Bulk:
         body = {"filter": subject} if last is None else {"filter": subject, "seq": last + 1}
         await ask(self._client, f"STREAM.PURGE.{self._stream}", body, self._limit_s)
 
-    def _found(self, stored: Stored) -> Entry | None:
+    def _found(self, stored: Stored) -> ObjectEntry | None:
         """Return what a message says of a content; None where it was removed, or the message is not from one who may
         write here."""
         about = cast(dict[str, Any], json.loads(stored.data))
         is_there = is_own(stored.headers, self._stream) and not about.get("deleted")
         if not is_there or self._subject(about["name"]) != stored.subject:
             return None
-        return Entry(about["name"], stored.seq, stored.at, about)
+        return ObjectEntry(about["name"], stored.seq, stored.at, about)
 
     def _subject(self, name: str) -> str:
         return f"{self._prefix}.M.{base64.urlsafe_b64encode(name.encode()).decode()}"

@@ -21,7 +21,7 @@ from covey.adapters.nats.log.stream import LARGE, StreamState, author_of, log_co
 from covey.adapters.nats.log.streams import ensure, space_configs
 from covey.core.errors import StoreCorrupt, Unavailable
 from covey.core.formats.nats_names import log_stream, told_subjects
-from covey.ports.log import Entry, Hear, LogState, Tell
+from covey.ports.log import Hear, LogEntry, LogState, Tell
 from covey.ports.store import Survives
 
 T = TypeVar("T")
@@ -77,7 +77,7 @@ class NatsLog:
 
         self._link.post(begin)
 
-    def after(self, position: int, limit: int) -> Sequence[Entry] | None:
+    def after(self, position: int, limit: int) -> Sequence[LogEntry] | None:
         found = self._call(lambda client: self._after(client, position, limit))
         if found and found[0].seq > position + 1:
             return None
@@ -155,7 +155,7 @@ class NatsLog:
         await client.flush()  # from now on, and not from when the server gets to it
         return subscription
 
-    def _heard(self, message: Msg) -> Entry | None:
+    def _heard(self, message: Msg) -> LogEntry | None:
         """Return what the server tells of; None where it is better to look, also because somebody else may say it."""
         headers = cast(Mapping[str, str], message.headers or {})
         position = headers.get("Nats-Sequence", "")
@@ -163,19 +163,19 @@ class NatsLog:
             return None
         if not is_genuine(headers, self._stream, int(position)):
             return None
-        return Entry(int(position), message.data, author_of(headers.get("Nats-Subject", "")))
+        return LogEntry(int(position), message.data, author_of(headers.get("Nats-Subject", "")))
 
-    def _entry(self, message: Stored) -> Entry:
+    def _entry(self, message: Stored) -> LogEntry:
         author = author_of(message.subject)
         if not is_genuine(message.headers, self._stream, message.seq):
-            return Entry(message.seq, NO_RECORD, author)
+            return LogEntry(message.seq, NO_RECORD, author)
         name = message.headers.get(LARGE)
         if name is None:
-            return Entry(message.seq, message.data, author)
+            return LogEntry(message.seq, message.data, author)
         content = self._call(lambda client: Bulk(client, self._settings).get(name))
         if content is None or f"{RECORDS}{sha256(content).hexdigest()}" != name:
             raise StoreCorrupt(self.name, f"the content of record {message.seq} is missing, or another one")
-        return Entry(message.seq, content, author)
+        return LogEntry(message.seq, content, author)
 
     def _patience(self, client: Client) -> Patience:
         return Patience(client, self._settings.limit_s, self._say_waiting)

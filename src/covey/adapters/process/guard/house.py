@@ -27,7 +27,7 @@ _NO_RUN: Final = 3
 """The exit code of a guardian that the owner left without a run."""
 
 
-class House:
+class ForkServerProcess:
     """Forks guardians as long as its owner lives, and stays until the last of them has ended."""
 
     def __init__(self, control: socket.socket, owner: int, waking: Waking) -> None:
@@ -154,7 +154,7 @@ def main() -> None:
     # cycles that would have to be collected.
     gc.disable()
     with Waking(signal.SIGCHLD) as waking:
-        House(control, watch, waking).keep()
+        ForkServerProcess(control, watch, waking).keep()
 
 
 def _watch(pid: int) -> int:

@@ -23,7 +23,7 @@ from covey.adapters.sqlite.engine.migrations import missing
 from covey.adapters.sqlite.engine.opening import open_to_look
 from covey.adapters.sqlite.engine.statements import migration_names, statements
 from covey.adapters.sqlite.engine.trouble import BUSY_LIMIT_S, explain, raise_explained
-from covey.adapters.sqlite.engine.turnstile import Turnstile
+from covey.adapters.sqlite.engine.turnstile import WriterLock
 from covey.core.care.diagnoses import (
     RECORDS_DAMAGED,
     STORE_DAMAGED,
@@ -163,7 +163,7 @@ class StoreCheckup:
     def _run(self, connection: apsw.Connection, *names: str) -> None:
         """Run statements in one transaction, in this process's turn."""
         execute = on_one_cursor(connection)
-        turnstile = Turnstile(self._path)
+        turnstile = WriterLock(self._path)
         try:
             turnstile.enter(BUSY_LIMIT_S)
             execute(_SQL["begin"])

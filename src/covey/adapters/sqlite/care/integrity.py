@@ -8,7 +8,7 @@ import apsw
 
 from covey.adapters.sqlite.engine.access import Access, Execute, on_one_cursor, refuse
 from covey.adapters.sqlite.engine.connection import absolute, connect
-from covey.adapters.sqlite.engine.known import Known
+from covey.adapters.sqlite.engine.known import ConnectionCache
 from covey.adapters.sqlite.engine.statements import statements
 from covey.adapters.sqlite.engine.trouble import raise_explained
 from covey.adapters.sqlite.records.delivery_rows import SEQ, decode_delivery, delivery_rows
@@ -61,7 +61,7 @@ def _damaged_messages(execute: Execute) -> Iterator[str]:
 
 
 def _damaged_deliveries(execute: Execute) -> Iterator[str]:
-    access = Access(execute, refuse, Known())
+    access = Access(execute, refuse, ConnectionCache())
     after = 0
     while rows := delivery_rows(access, _PAGE, (after, PAGE)):
         after = rows[-1][SEQ]

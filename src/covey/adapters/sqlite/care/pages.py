@@ -8,7 +8,7 @@ from covey.adapters.sqlite.engine.access import on_one_cursor
 from covey.adapters.sqlite.engine.connection import absolute, connect
 from covey.adapters.sqlite.engine.statements import statements
 from covey.adapters.sqlite.engine.trouble import BUSY_LIMIT_S, raise_explained
-from covey.adapters.sqlite.engine.turnstile import Turnstile
+from covey.adapters.sqlite.engine.turnstile import WriterLock
 from covey.core.errors import StoreBusy
 
 _SQL = statements("pages")
@@ -44,7 +44,7 @@ class SqlitePages:
         execute = on_one_cursor(connection)
         if execute(_SQL["free"]).get == 0 or execute(_SQL["manner"]).get == 0:
             return False
-        turnstile = Turnstile(self._path)
+        turnstile = WriterLock(self._path)
         try:
             turnstile.enter(self._limit_s)
             execute(_STORE["begin"])

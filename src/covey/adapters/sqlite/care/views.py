@@ -12,7 +12,7 @@ import apsw
 
 from covey.adapters.sqlite.engine.access import Access, Execute, on_one_cursor, refuse
 from covey.adapters.sqlite.engine.connection import Row, absolute, connect
-from covey.adapters.sqlite.engine.known import Known
+from covey.adapters.sqlite.engine.known import ConnectionCache
 from covey.adapters.sqlite.engine.statements import statements
 from covey.adapters.sqlite.engine.trouble import raise_explained
 from covey.adapters.sqlite.records.channels import SqliteBindings, decode_post
@@ -70,7 +70,7 @@ class SqliteViews:
 class SqliteView:
     def __init__(self, execute: Execute) -> None:
         self._execute = execute
-        access = Access(execute, refuse, Known())
+        access = Access(execute, refuse, ConnectionCache())
         self._agents = SqliteAgents(access)
         self._tokens = SqliteTokens(access)
         self._bindings = SqliteBindings(access)

@@ -4,7 +4,7 @@ from typing import Any, Protocol
 
 import apsw
 
-from covey.adapters.sqlite.engine.known import Known
+from covey.adapters.sqlite.engine.known import ConnectionCache
 from covey.adapters.sqlite.engine.statements import statements
 from covey.core.ids import MessageId
 
@@ -29,7 +29,7 @@ def on_one_cursor(connection: apsw.Connection) -> Execute:
 class Access:
     __slots__ = ("filed", "known", "read", "write")
 
-    def __init__(self, read: Execute, write: Execute, known: Known) -> None:
+    def __init__(self, read: Execute, write: Execute, known: ConnectionCache) -> None:
         self.read = read
         self.write = write
         self.known = known

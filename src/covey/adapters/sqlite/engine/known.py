@@ -15,7 +15,7 @@ MAX_KNOWN: Final = 10_000
 _moments: Final = count()
 
 
-class Known:
+class ConnectionCache:
     """Agents, sessions and settings as they were read last, and what is counted."""
 
     __slots__ = (

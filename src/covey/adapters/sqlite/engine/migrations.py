@@ -17,9 +17,9 @@ def bring_up_to_date(connection: apsw.Connection, path: str, folder: str = MIGRA
     """Apply what the store has not gone through yet. One that went through something unknown here is StoreNewer."""
     known = migration_names(folder)
     if missing(connection, path, known) and not _is_replica(connection):
-        from covey.adapters.sqlite.engine.turnstile import Turnstile  # here because it is seldom so
+        from covey.adapters.sqlite.engine.turnstile import WriterLock  # here because it is seldom so
 
-        turnstile = Turnstile(path)
+        turnstile = WriterLock(path)
         try:
             turnstile.enter(BUSY_LIMIT_S)
             _migrate(connection, path, known, folder)

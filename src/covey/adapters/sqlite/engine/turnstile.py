@@ -10,7 +10,7 @@ from covey.disk.file_lock import FileLock
 from covey.disk.lining_up import wait_in_line
 
 
-class Turnstile:
+class WriterLock:
     """A lock on a file beside the database at `path`. For one thread at a time."""
 
     def __init__(self, path: str) -> None:

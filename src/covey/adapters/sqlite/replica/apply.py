@@ -17,7 +17,7 @@ from covey.adapters.sqlite.replica.rules import forgery
 from covey.adapters.sqlite.replica.state import ReplicaState, read_state, write_state
 from covey.core.errors import CoveyError, StoreCorrupt
 from covey.core.ids import Topic
-from covey.ports.log import Entry
+from covey.ports.log import LogEntry
 
 _STORE = statements("store")
 
@@ -26,7 +26,7 @@ class Stranger(NamedTuple):
     """A record that was made behind another one than the last that counted here: either it is void, or this replica
     has something that the log does not have. Only the log can tell."""
 
-    entry: Entry
+    entry: LogEntry
     state: ReplicaState
 
 
@@ -68,14 +68,14 @@ class Applier:
         """The replica was put in the place of another."""
         self._rewriter.look_again()
 
-    def apply(self, entries: Sequence[Entry], void: int = 0) -> Applied:
+    def apply(self, entries: Sequence[LogEntry], void: int = 0) -> Applied:
         """Apply what follows the position; the entry at `void` does not count."""
         try:
             return self._together(entries, void)
         except Misfit:
             return self._one_by_one(entries, void)
 
-    def apply_next(self, entry: Entry) -> Applied | None:
+    def apply_next(self, entry: LogEntry) -> Applied | None:
         """Apply an entry if it is the next one."""
         try:
             return self._together([entry], 0, is_next=True)
@@ -84,7 +84,7 @@ class Applier:
         except Misfit:
             return self._one_by_one([entry], 0)
 
-    def _one_by_one(self, entries: Sequence[Entry], void: int) -> Applied:
+    def _one_by_one(self, entries: Sequence[LogEntry], void: int) -> Applied:
         """Apply each by itself, because what one of them has begun to write has to be undone."""
         whole = Applied([], [])
         for entry in entries:
@@ -104,7 +104,7 @@ class Applier:
 
     def _together(
         self,
-        entries: Sequence[Entry],
+        entries: Sequence[LogEntry],
         void: int,
         reason: str = "it was made behind a record that is not there",
         *,
@@ -124,7 +124,7 @@ class Applier:
             raise
         return applied
 
-    def _apply(self, entries: Sequence[Entry], state: ReplicaState, void: int, reason: str) -> Applied:
+    def _apply(self, entries: Sequence[LogEntry], state: ReplicaState, void: int, reason: str) -> Applied:
         applied = Applied([], [])
         for entry in entries:
             if entry.position <= state.position:
@@ -151,13 +151,13 @@ class Applier:
         write_state(self._execute, state)
         return applied
 
-    def _record(self, entry: Entry) -> Record:
+    def _record(self, entry: LogEntry) -> Record:
         try:
             return decode(self._log, entry.record)
         except StoreCorrupt as error:
             raise Void(error.details.get("reason")) from None
 
-    def _take_in(self, entry: Entry, record: Record) -> None:
+    def _take_in(self, entry: LogEntry, record: Record) -> None:
         if record.kind is Kind.SCHEMA:
             if entry.author is not None:
                 raise Void(f"{entry.author} does not own the space, and so not its tables")

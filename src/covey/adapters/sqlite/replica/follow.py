@@ -15,7 +15,7 @@ from covey.adapters.sqlite.replica.pulse import Pulse
 from covey.adapters.sqlite.replica.replica import BATCH, Replica
 from covey.adapters.sqlite.replica.snapshots import keep
 from covey.core.errors import CoveyError
-from covey.ports.log import Entry
+from covey.ports.log import LogEntry
 from covey.threads import start_thread
 
 TAKE_OVER_S: Final = 0.5
@@ -38,7 +38,7 @@ class Follower:
         self._every = snapshot_every
         self._next = snapshot_every
         """From which position on it is worth looking whether a snapshot is due."""
-        self._heard: SimpleQueue[Entry | None] = SimpleQueue()
+        self._heard: SimpleQueue[LogEntry | None] = SimpleQueue()
         self._has_missed = False
         self._is_closing = False
         self._said = ""
@@ -84,7 +84,7 @@ class Follower:
                 with suppress(CoveyError):
                     stop()
 
-    def _hear(self, entry: Entry | None) -> None:
+    def _hear(self, entry: LogEntry | None) -> None:
         if entry is None:
             self._pulse.stop()
         elif self._heard.empty() and self._replica.take_in_at_once(entry):
@@ -95,9 +95,9 @@ class Follower:
         else:
             self._has_missed = True
 
-    def _wait(self, limit_s: float) -> list[Entry]:
+    def _wait(self, limit_s: float) -> list[LogEntry]:
         """Return what was heard, once something was; nothing where it is better to look."""
-        heard: list[Entry | None] = []
+        heard: list[LogEntry | None] = []
         try:
             heard.append(self._heard.get(timeout=limit_s))
             while len(heard) < BATCH:
@@ -107,7 +107,7 @@ class Follower:
         has_missed, self._has_missed = self._has_missed, False
         return [] if has_missed or None in heard else [entry for entry in heard if entry is not None]
 
-    def _take_in(self, entries: list[Entry]) -> None:
+    def _take_in(self, entries: list[LogEntry]) -> None:
         self._replica.take_in(entries)
         if self._replica.position < entries[-1].position:
             self._replica.refresh()  # some were not heard of

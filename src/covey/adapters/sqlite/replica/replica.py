@@ -17,7 +17,7 @@ from covey.adapters.sqlite.engine.connection import connect
 from covey.adapters.sqlite.engine.migrations import missing
 from covey.adapters.sqlite.engine.statements import migration_names
 from covey.adapters.sqlite.engine.trouble import BUSY_LIMIT_S, raise_explained
-from covey.adapters.sqlite.engine.turnstile import Turnstile
+from covey.adapters.sqlite.engine.turnstile import WriterLock
 from covey.adapters.sqlite.replica.apply import Applied, Applier, Stranger
 from covey.adapters.sqlite.replica.pulse import Pulse
 from covey.adapters.sqlite.replica.record import Kind, Record, decode, encode
@@ -27,7 +27,7 @@ from covey.adapters.sqlite.replica.state import make_replica
 from covey.adapters.sqlite.transactions.transaction import Ring
 from covey.core.errors import LogDiverged, StoreCorrupt, Unavailable
 from covey.core.reporting import Report, Reporting, report_nothing
-from covey.ports.log import Entry, Log, LogSnapshots, LogState
+from covey.ports.log import Log, LogEntry, LogSnapshots, LogState
 from covey.ports.store import Capabilities
 
 LOOK_AGAIN_S: Final = 0.1
@@ -64,7 +64,7 @@ class Replica:
         make_replica(path)
         self._pulse = Pulse(path)
         self._connection = connect(path, "normal")
-        self._turnstile = Turnstile(path)
+        self._turnstile = WriterLock(path)
         self._applier = Applier(self._connection, path, log.name)
         try:
             self.refresh()
@@ -109,7 +109,7 @@ class Replica:
                 if begun < position < last:
                     reporting.at(position - begun, last - begun)
 
-    def take_in(self, entries: Sequence[Entry]) -> None:
+    def take_in(self, entries: Sequence[LogEntry]) -> None:
         """Apply what is new among these, and ring."""
         applied = self._apply(entries)
         if applied.stranger is not None:
@@ -121,7 +121,7 @@ class Replica:
         if applied.trouble is not None:
             raise applied.trouble
 
-    def take_in_at_once(self, entry: Entry) -> bool:
+    def take_in_at_once(self, entry: LogEntry) -> bool:
         """Apply an entry that is the next one, if that can be done without waiting; tell whether it was."""
         if not self._lock.acquire(blocking=False):
             return False
@@ -139,7 +139,7 @@ class Replica:
         self._tell(applied)
         return applied.stranger is None and applied.trouble is None
 
-    def _applied_at_once(self, entry: Entry) -> Applied | None:
+    def _applied_at_once(self, entry: LogEntry) -> Applied | None:
         self._connection.set_busy_timeout(0)
         try:
             return self._applier.apply_next(entry)
@@ -163,7 +163,7 @@ class Replica:
                 self._pulse.close()
         self.log.close()
 
-    def _apply(self, entries: Sequence[Entry], void: int = 0) -> Applied:
+    def _apply(self, entries: Sequence[LogEntry], void: int = 0) -> Applied:
         with self._lock:
             if entries[-1].position <= self._applier.state().position:
                 return Applied([], [])  # others, or this program itself, have done so

@@ -9,7 +9,7 @@ from covey.adapters.sqlite.engine.files import prepare
 from covey.adapters.sqlite.engine.opening import open_to_look
 from covey.adapters.sqlite.engine.statements import statements
 from covey.adapters.sqlite.engine.trouble import BUSY_LIMIT_S, raise_explained
-from covey.adapters.sqlite.engine.turnstile import Turnstile
+from covey.adapters.sqlite.engine.turnstile import WriterLock
 from covey.core.errors import StoreCorrupt
 
 _SQL = statements("replica")
@@ -76,7 +76,7 @@ def _make(connection: apsw.Connection, path: str) -> None:
     execute = on_one_cursor(connection)
     if is_replica(execute):
         return
-    turnstile = Turnstile(path)
+    turnstile = WriterLock(path)
     try:
         turnstile.enter(BUSY_LIMIT_S)
         if is_replica(execute):

@@ -1,7 +1,7 @@
 """A replica in the calling thread: for commands and hooks that live for some milliseconds."""
 
 from covey.adapters.sqlite.engine.trouble import BUSY_LIMIT_S
-from covey.adapters.sqlite.engine.turnstile import Turnstile
+from covey.adapters.sqlite.engine.turnstile import WriterLock
 from covey.adapters.sqlite.replica.replica import Replica
 from covey.adapters.sqlite.transactions.reader import Reader
 from covey.adapters.sqlite.transactions.recorded_writer import RecordedWriter
@@ -23,7 +23,7 @@ class ReplicaStore(SqliteStore):
     @late
     def _writer(self) -> RecordedWriter:
         recording = self._replica.recording(self._connection)
-        turnstile = Turnstile(self.path)
+        turnstile = WriterLock(self.path)
         return RecordedWriter(
             self._connection, self.path, turnstile, self._ring, self._condition, recording, self._known
         )

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from covey.adapters.sqlite.engine.trouble import BUSY_LIMIT_S
 from covey.adapters.sqlite.search.search import SqliteSearch
-from covey.adapters.sqlite.transactions.lane import Lane, Take
+from covey.adapters.sqlite.transactions.lane import ReadQueue, Take
 from covey.core.drive import finish
 from covey.ports.ledger import MessageFilter
 from covey.ports.search import Hit
@@ -17,7 +17,7 @@ class ThreadedSearch:
     def __init__(self, path: str | os.PathLike[str], *, limit_s: float = BUSY_LIMIT_S) -> None:
         """Open the search over the store at `path`."""
         self._search = SqliteSearch(path)
-        self._lane = Lane(os.fspath(path), self._serve, self._let_go, limit_s)
+        self._lane = ReadQueue(os.fspath(path), self._serve, self._let_go, limit_s)
 
     async def find(self, words: str, limit: int, wanted: MessageFilter | None = None) -> Sequence[Hit]:
         return await self._lane.run(lambda search: search.find(words, limit, wanted))

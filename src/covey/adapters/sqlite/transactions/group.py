@@ -13,12 +13,12 @@ from covey.adapters.sqlite.engine.condition import Condition
 from covey.adapters.sqlite.engine.connection import Synchronous, absolute, capabilities, connect
 from covey.adapters.sqlite.engine.log_sync import LogSync
 from covey.adapters.sqlite.engine.trouble import BUSY_LIMIT_S
-from covey.adapters.sqlite.engine.turnstile import Turnstile
-from covey.adapters.sqlite.transactions.lane import Lane
+from covey.adapters.sqlite.engine.turnstile import WriterLock
+from covey.adapters.sqlite.transactions.lane import ReadQueue
 from covey.adapters.sqlite.transactions.reader import Reader
 from covey.adapters.sqlite.transactions.recorded_writer import RecordedWriter, Replication
 from covey.adapters.sqlite.transactions.transaction import Ring, ring_nobody
-from covey.adapters.sqlite.transactions.write_lane import WriteLane
+from covey.adapters.sqlite.transactions.write_lane import CommitQueue
 from covey.adapters.sqlite.transactions.writer import Writer
 from covey.core.errors import StoreClosed
 from covey.ports.store import Capabilities, Operation
@@ -64,7 +64,7 @@ class GroupCommit:
         connection, for_short, for_long = _connect(self.path, synchronous, condition)
         self._checkpoints = Checkpoints(f"covey {self.path}", partial(_connect_again, self.path, condition), condition)
         self._checkpoints.watch(connection)
-        turnstile = Turnstile(self.path)
+        turnstile = WriterLock(self.path)
         if replica is None:
             writer = Writer(connection, self.path, turnstile, ring, condition, sync=sync)
         else:
@@ -75,8 +75,8 @@ class GroupCommit:
         self._replica = replica
         refresh = None if replica is None else partial(_refresh, replica)
         reader = Reader(for_long, self.path, condition, refresh=refresh)
-        self._writes = WriteLane(self.path, writer, limit_s)
-        self._long_reads = Lane(self.path, reader.together, reader.close, limit_s)
+        self._writes = CommitQueue(self.path, writer, limit_s)
+        self._long_reads = ReadQueue(self.path, reader.together, reader.close, limit_s)
         self._is_closed = False
 
     @property

@@ -25,7 +25,7 @@ Serve = Callable[[Take], object]
 """Take what waits, when ready for it, and run it."""
 
 
-class Waiting(Job):
+class QueuedOperation(Job):
     """An operation that somebody on an event loop awaits."""
 
     __slots__ = ("future", "is_light", "is_long", "loop", "since")
@@ -48,7 +48,7 @@ class Waiting(Job):
         self.is_light = is_light
 
 
-class Lane:
+class ReadQueue:
     """Safe for several tasks, and for several event loops."""
 
     def __init__(self, path: str, serve: Serve, let_go: Callable[[], None], limit_s: float) -> None:
@@ -59,8 +59,8 @@ class Lane:
         self._limit_s = limit_s
         self._lock = Lock()
         self._bell = Event()
-        self._queue: deque[Waiting] = deque()
-        self._taken: Sequence[Waiting] = ()
+        self._queue: deque[QueuedOperation] = deque()
+        self._taken: Sequence[QueuedOperation] = ()
         self._watch: asyncio.TimerHandle | None = None
         self._watching: asyncio.AbstractEventLoop | None = None
         self._waking: asyncio.AbstractEventLoop | None = None
@@ -71,7 +71,7 @@ class Lane:
     async def run(self, operation: Callable[[Any], Awaitable[T]]) -> T:
         """Run `operation` in its turn. One that is cancelled, or has waited too long, before its turn never runs."""
         loop = asyncio.get_running_loop()
-        waiting = Waiting(operation, loop)
+        waiting = QueuedOperation(operation, loop)
         with self._lock:
             if self._is_closing:
                 raise StoreClosed
@@ -127,8 +127,8 @@ class Lane:
         else:
             self._resolve(self._taken)
 
-    def _take(self) -> Sequence[Waiting]:
-        batch: list[Waiting] = []
+    def _take(self) -> Sequence[QueuedOperation]:
+        batch: list[QueuedOperation] = []
         with self._lock:
             while self._queue and len(batch) < MAX_BATCH:
                 waiting = self._queue.popleft()
@@ -137,7 +137,7 @@ class Lane:
         self._taken = batch
         return batch
 
-    def _take_all(self) -> Sequence[Waiting]:
+    def _take_all(self) -> Sequence[QueuedOperation]:
         with self._lock:
             batch = list(self._queue)
             self._queue.clear()
@@ -145,7 +145,7 @@ class Lane:
 
     def _give_up_late_ones(self, loop: asyncio.AbstractEventLoop) -> None:
         """Refuse whatever has waited for longer than the limit, and look again when the next one will have."""
-        late: list[Waiting] = []
+        late: list[QueuedOperation] = []
         with self._lock:
             while self._queue and monotonic() - self._queue[0].since >= self._limit_s:
                 late.append(self._queue.popleft())
@@ -153,19 +153,19 @@ class Lane:
         self._watch = None if rest is None else loop.call_later(rest, self._give_up_late_ones, loop)
         self._resolve(late, StoreBusy(self._path, self._limit_s))
 
-    def _resolve(self, batch: Sequence[Waiting], error: BaseException | None = None) -> None:
+    def _resolve(self, batch: Sequence[QueuedOperation], error: BaseException | None = None) -> None:
         """Tell each event loop once."""
         if error is not None:
             for waiting in batch:
                 waiting.fail(error)
-        loops: dict[asyncio.AbstractEventLoop, list[Waiting]] = {}
+        loops: dict[asyncio.AbstractEventLoop, list[QueuedOperation]] = {}
         for waiting in batch:
             loops.setdefault(waiting.loop, []).append(waiting)
         for loop, theirs in loops.items():
             _call_soon(loop, settle, theirs)
 
 
-def settle(batch: Iterable[Waiting]) -> None:
+def settle(batch: Iterable[QueuedOperation]) -> None:
     """Tell those who wait what came of it; on their event loop."""
     for waiting in batch:
         if waiting.future.done():

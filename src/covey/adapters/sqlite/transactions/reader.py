@@ -9,7 +9,7 @@ import covey.ports as ports
 from covey.adapters.sqlite.engine.access import Access, on_one_cursor, refuse
 from covey.adapters.sqlite.engine.condition import Condition
 from covey.adapters.sqlite.engine.connection import Schema
-from covey.adapters.sqlite.engine.known import Known
+from covey.adapters.sqlite.engine.known import ConnectionCache
 from covey.adapters.sqlite.engine.statements import statements
 from covey.adapters.sqlite.engine.trouble import explain, raise_explained
 from covey.adapters.sqlite.transactions.operations import Job
@@ -32,7 +32,7 @@ class Reader:
         connection: apsw.Connection,
         path: str,
         condition: Condition,
-        known: Known | None = None,
+        known: ConnectionCache | None = None,
         refresh: Callable[[], None] | None = None,
     ) -> None:
         self._refresh = refresh
@@ -40,7 +40,7 @@ class Reader:
         self._condition = condition
         self._connection = connection
         self._path = path
-        self._known = known or Known()
+        self._known = known or ConnectionCache()
         self._schema = Schema(connection, path)
         self._execute = on_one_cursor(connection)
         self._access = Access(self._execute, refuse, self._known)

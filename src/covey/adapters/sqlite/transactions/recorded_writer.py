@@ -12,9 +12,9 @@ import apsw
 import covey.ports as ports
 from covey.adapters.sqlite.engine.access import Execute
 from covey.adapters.sqlite.engine.condition import Condition
-from covey.adapters.sqlite.engine.known import Known
+from covey.adapters.sqlite.engine.known import ConnectionCache
 from covey.adapters.sqlite.engine.trouble import raise_explained
-from covey.adapters.sqlite.engine.turnstile import Turnstile
+from covey.adapters.sqlite.engine.turnstile import WriterLock
 from covey.adapters.sqlite.records.inboxes import write_counts
 from covey.adapters.sqlite.transactions.operations import Job
 from covey.adapters.sqlite.transactions.transaction import Ring
@@ -99,11 +99,11 @@ class RecordedWriter(Writer):
         self,
         connection: apsw.Connection,
         path: str,
-        turnstile: Turnstile,
+        turnstile: WriterLock,
         ring: Ring,
         condition: Condition,
         recording: Recording,
-        known: Known | None = None,
+        known: ConnectionCache | None = None,
     ) -> None:
         super().__init__(connection, path, turnstile, ring, condition, known, sync=_no_sync)
         self._recording = recording

@@ -6,7 +6,7 @@ from typing import TypeVar
 import covey.ports as ports
 from covey.adapters.sqlite.engine.condition import Condition
 from covey.adapters.sqlite.engine.connection import Synchronous, absolute, capabilities, connect
-from covey.adapters.sqlite.engine.known import Known
+from covey.adapters.sqlite.engine.known import ConnectionCache
 from covey.adapters.sqlite.engine.trouble import BUSY_LIMIT_S
 from covey.adapters.sqlite.transactions.reader import Reader
 from covey.adapters.sqlite.transactions.transaction import Ring, ring_nobody
@@ -35,7 +35,7 @@ class SqliteStore:
         self._is_running = False
         self._is_closed = False
         self._ring = ring
-        self._known = Known()
+        self._known = ConnectionCache()
         self._condition = Condition(self.path)
         self._connection = connect(self.path, synchronous)
         try:
@@ -47,10 +47,10 @@ class SqliteStore:
 
     @late
     def _writer(self):
-        from covey.adapters.sqlite.engine.turnstile import Turnstile
+        from covey.adapters.sqlite.engine.turnstile import WriterLock
         from covey.adapters.sqlite.transactions.writer import Writer
 
-        return Writer(self._connection, self.path, Turnstile(self.path), self._ring, self._condition, self._known)
+        return Writer(self._connection, self.path, WriterLock(self.path), self._ring, self._condition, self._known)
 
     @property
     def capabilities(self) -> "ports.Capabilities":

@@ -13,7 +13,7 @@ from threading import RLock, get_ident
 from time import monotonic
 from typing import Any, NamedTuple, TypeVar, cast
 
-from covey.adapters.sqlite.transactions.lane import MAX_BATCH, MAX_WAITING, Waiting, settle
+from covey.adapters.sqlite.transactions.lane import MAX_BATCH, MAX_WAITING, QueuedOperation, settle
 from covey.adapters.sqlite.transactions.operations import Job
 from covey.adapters.sqlite.transactions.writer import Writer
 from covey.core.errors import StoreBusy, StoreClosed, StoreUnconfirmed
@@ -22,7 +22,7 @@ from covey.threads import WorkerThread
 Loop = asyncio.AbstractEventLoop
 
 
-class Errand(NamedTuple):
+class WriterJob(NamedTuple):
     do: Callable[[], None]
     loop: Loop
     then: Callable[[BaseException | None], None]
@@ -31,11 +31,11 @@ class Errand(NamedTuple):
     """Called on the thread, where the loop has been closed meanwhile and nobody is left to tell."""
 
 
-class Errands:
+class WriterThread:
     def __init__(self, name: str) -> None:
         self._thread = WorkerThread(name)
 
-    def run(self, errand: Errand) -> None:
+    def run(self, errand: WriterJob) -> None:
         self._thread.run(partial(_do, errand))
 
     def end(self) -> None:
@@ -43,7 +43,7 @@ class Errands:
         self._thread.end()
 
 
-def _do(errand: Errand) -> None:
+def _do(errand: WriterJob) -> None:
     error: BaseException | None = None
     try:
         errand.do()
@@ -60,18 +60,18 @@ def _do(errand: Errand) -> None:
 T = TypeVar("T")
 
 
-class WriteLane:
+class CommitQueue:
     """For one event loop at a time."""
 
     def __init__(self, path: str, writer: Writer, limit_s: float) -> None:
         self._path = path
         self._writer = writer
         self._limit_s = limit_s
-        self._errands = Errands(f"covey {path}")
+        self._errands = WriterThread(f"covey {path}")
         self._guard = RLock()
         """For taking from the queue, which both threads do."""
-        self._queue: deque[Waiting] = deque()
-        self._batch: Sequence[Waiting] = ()
+        self._queue: deque[QueuedOperation] = deque()
+        self._batch: Sequence[QueuedOperation] = ()
         """What is under way."""
         self._loop: Loop | None = None
         self._thread = 0
@@ -104,7 +104,7 @@ class WriteLane:
             if done.error is not None:
                 raise done.error
             return cast(T, done.value)
-        waiting = Waiting(operation, loop, is_long, is_light)
+        waiting = QueuedOperation(operation, loop, is_long, is_light)
         self._queue.append(waiting)
         if not self._is_busy and not self._is_starting:
             # Not at once: the tasks that run in this turn of the loop get into the same batch.
@@ -129,7 +129,7 @@ class WriteLane:
             self._watch.cancel()
         self._moves += 1  # what was offered and not told of comes too late
         closed: asyncio.Future[None] = loop.create_future()
-        self._errands.run(Errand(self._writer.close, loop, partial(_end, closed), _nothing))
+        self._errands.run(WriterJob(self._writer.close, loop, partial(_end, closed), _nothing))
         self._errands.end()
         await asyncio.wait((closed,), timeout=self._limit_s)
         late, self._queue = list(self._queue), deque()
@@ -152,7 +152,7 @@ class WriteLane:
         if self._is_busy:
             # The other loop ended in the middle of a batch and will not hear of its end. Errands are done in their
             # order: when this one is done, that is over.
-            self._errands.run(Errand(self._writer.abandon, loop, self._finished, _nothing))
+            self._errands.run(WriterJob(self._writer.abandon, loop, self._finished, _nothing))
 
     def _at_once(self, operation: Callable[[Any], Awaitable[object]], loop: Loop) -> Job | None:
         """Do what is light without a turn of the loop before and after, if nothing is under way. Only the first in a
@@ -210,7 +210,7 @@ class WriteLane:
         except RuntimeError:
             if not loop.is_closed():
                 raise
-            self._errands.run(Errand(partial(self._abandon, moves), loop, self._finished, _nothing))
+            self._errands.run(WriterJob(partial(self._abandon, moves), loop, self._finished, _nothing))
 
     def _commit_offered(self, moves: int) -> None:
         if moves != self._moves:
@@ -259,8 +259,8 @@ class WriteLane:
         elif self._idle is not None and not self._idle.done():
             self._idle.set_result(None)
 
-    def _take(self) -> Sequence[Waiting]:
-        batch: list[Waiting] = []
+    def _take(self) -> Sequence[QueuedOperation]:
+        batch: list[QueuedOperation] = []
         with self._guard:
             while self._queue and len(batch) < MAX_BATCH:
                 waiting = self._queue.popleft()
@@ -269,11 +269,11 @@ class WriteLane:
         return batch
 
     def _send(self, do: Callable[[], None]) -> None:
-        self._errands.run(Errand(do, cast(Loop, self._loop), self._finished, self._writer.abandon))
+        self._errands.run(WriterJob(do, cast(Loop, self._loop), self._finished, self._writer.abandon))
 
     def _give_up_late_ones(self) -> None:
         """Refuse whatever has waited for longer than the limit, and look again when the next one will have."""
-        late: list[Waiting] = []
+        late: list[QueuedOperation] = []
         with self._guard:
             while self._queue and monotonic() - self._queue[0].since >= self._limit_s:
                 late.append(self._queue.popleft())
@@ -285,7 +285,7 @@ class WriteLane:
         settle(late)
 
 
-def _fail(batch: Iterable[Waiting], error: BaseException) -> None:
+def _fail(batch: Iterable[QueuedOperation], error: BaseException) -> None:
     for waiting in batch:
         waiting.fail(error)
 

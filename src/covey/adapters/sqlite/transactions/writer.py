@@ -16,10 +16,10 @@ import covey.ports as ports
 from covey.adapters.sqlite.engine.access import Access, on_one_cursor
 from covey.adapters.sqlite.engine.condition import Condition
 from covey.adapters.sqlite.engine.connection import Schema
-from covey.adapters.sqlite.engine.known import Known
+from covey.adapters.sqlite.engine.known import ConnectionCache
 from covey.adapters.sqlite.engine.statements import statements
 from covey.adapters.sqlite.engine.trouble import BUSY_LIMIT_S, concerns_store, explain, raise_explained
-from covey.adapters.sqlite.engine.turnstile import Turnstile
+from covey.adapters.sqlite.engine.turnstile import WriterLock
 from covey.adapters.sqlite.records.inboxes import write_counts
 from covey.adapters.sqlite.transactions.operations import Job
 from covey.adapters.sqlite.transactions.transaction import Ring, SqliteTransaction
@@ -46,10 +46,10 @@ class Writer:
         self,
         connection: apsw.Connection,
         path: str,
-        turnstile: Turnstile,
+        turnstile: WriterLock,
         ring: Ring,
         condition: Condition,
-        known: Known | None = None,
+        known: ConnectionCache | None = None,
         sync: Callable[[], None] | None = None,
     ) -> None:
         """`sync` waits for the disk after a commit; None where SQLite itself does, or nobody wants to."""
@@ -59,7 +59,7 @@ class Writer:
         self._ring = ring
         self._condition = condition
         self._sync = sync or condition.check_committed
-        self._known = known or Known()
+        self._known = known or ConnectionCache()
         self._schema = Schema(connection, path)
         self._execute = on_one_cursor(connection)
         self._access = Access(self._execute, self._execute, self._known)

@@ -18,7 +18,7 @@ from covey.surfaces.cli.exits import DONE, REFUSED
 from covey.surfaces.cli.live import run_live
 
 
-class Desk:
+class ChannelScreen:
     """Tells of what is posted and heard, and remembers whether something was not. Posts of a console are on stdout
     themselves; everything else is said beside them, or with --json as a line each."""
 
@@ -79,7 +79,7 @@ def run_at_a_desk(call: Call, names: Sequence[AgentName], stream: TextIO) -> int
     if options.once and options.listen:
         raise Invalid("--listen", options.listen, "it goes on, and --once ends")
     address = parse_http_address(options.listen) if options.listen else None
-    desk = Desk(call)
+    desk = ChannelScreen(call)
     carrier = carriers(stream)
 
     def carry(config: ChannelConfig) -> Channel:

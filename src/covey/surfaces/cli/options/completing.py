@@ -68,7 +68,7 @@ class Word(NamedTuple):
     about: str = ""
 
 
-class Known(NamedTuple):
+class KnownWords(NamedTuple):
     """What a space knows. Each is asked only where such a thing can stand."""
 
     agents: Callable[[], Sequence[str]]
@@ -77,7 +77,7 @@ class Known(NamedTuple):
     children: Callable[[], Sequence[tuple[str, str]]]
 
 
-def complete(words: Sequence[str], known: Known, parser_of: Callable[[str], ArgumentParser]) -> Sequence[Word]:
+def complete(words: Sequence[str], known: KnownWords, parser_of: Callable[[str], ArgumentParser]) -> Sequence[Word]:
     """Return the words that can stand in the place of the last one. `parser_of` returns the parser of a verb."""
     *before, current = words or ("",)
     verb, after = _verb(before)
@@ -107,7 +107,7 @@ def _verb(before: Sequence[str]) -> tuple[str | None, Sequence[str]]:
 
 
 def _of_verb(
-    verb: str, arguments: Sequence[Argument], after: Sequence[str], current: str, known: Known
+    verb: str, arguments: Sequence[Argument], after: Sequence[str], current: str, known: KnownWords
 ) -> Iterable[Word]:
     flags = {flag: argument for argument in arguments for flag in argument.flags}
     previous = flags.get(after[-1]) if after else None
@@ -136,7 +136,7 @@ def _taken(after: Sequence[str], flags: dict[str, Argument]) -> int:
     return count
 
 
-def _values(verb: str, argument: Argument, known: Known) -> Iterable[Word]:
+def _values(verb: str, argument: Argument, known: KnownWords) -> Iterable[Word]:
     if argument.choices:
         return map(Word, argument.choices)
     if argument.metavar in _AGENTS:

@@ -22,7 +22,7 @@ NARROWEST: Final = 60
 """On a narrower terminal the columns stand below each other."""
 
 
-class Entry(NamedTuple):
+class BoardEntry(NamedTuple):
     """A task on the board, with the name that people use and what was last said of it."""
 
     view: TaskView
@@ -36,11 +36,11 @@ class Entry(NamedTuple):
 
 class Column(NamedTuple):
     title: str
-    entries: Sequence[Entry]
+    entries: Sequence[BoardEntry]
     total: int
 
 
-def columns_of(open_tasks: Sequence[Entry], finished: Sequence[Entry]) -> Sequence[Column]:
+def columns_of(open_tasks: Sequence[BoardEntry], finished: Sequence[BoardEntry]) -> Sequence[Column]:
     """Return the columns: what waits and what is at work, oldest first; what is finished, newest first."""
     pending = [entry for entry in open_tasks if entry.task.state is TaskState.PENDING]
     active = [entry for entry in open_tasks if entry.task.state is not TaskState.PENDING]
@@ -85,7 +85,7 @@ def _column(column: Column, now: datetime, width: int, height: int, styles: Mapp
     return [_cut(line, width) for line in lines[:height]]
 
 
-def _card(entry: Entry, now: datetime, width: int, styles: Mapping[str, str]) -> Sequence[Line]:
+def _card(entry: BoardEntry, now: datetime, width: int, styles: Mapping[str, str]) -> Sequence[Line]:
     """Return what stands on the board of one task: its name and how it is, what it is, from whom, what was said."""
     task = entry.task
     since = age(task.finished_at or task.created_at, now)
@@ -107,7 +107,7 @@ def _short(text: str) -> str:
     return printable(clipped(text, LONGEST))
 
 
-def _named(entry: Entry, width: int) -> str:
+def _named(entry: BoardEntry, width: int) -> str:
     """Return the name of a task in so many cells; its number is always there."""
     agent, _, number = entry.name.rpartition(":")
     return f"{fitted(agent, max(1, width - len(number) - 1))}:{number}" if agent else fitted(number, width)

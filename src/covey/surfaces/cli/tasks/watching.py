@@ -17,7 +17,7 @@ from covey.surfaces.cli.exits import DONE
 from covey.surfaces.cli.follow import follow
 from covey.surfaces.cli.live import run_live
 from covey.surfaces.cli.living import live_page
-from covey.surfaces.cli.tasks.board import LONGEST, Column, Entry, board, columns_of
+from covey.surfaces.cli.tasks.board import LONGEST, BoardEntry, Column, board, columns_of
 from covey.surfaces.cli.tasks.document import task_document
 from covey.surfaces.cli.tasks.listing import title
 from covey.surfaces.cli.tasks.naming import name_of, number_of
@@ -122,11 +122,11 @@ class Watcher:
             [await self._entry(view) for view in unfinished], [await self._entry(view) for view in finished]
         )
 
-    async def _entry(self, view: TaskView) -> Entry:
+    async def _entry(self, view: TaskView) -> BoardEntry:
         task = view.task
         if task.id not in self._names:
             self._names[task.id] = await name_of(self._services, task)
-        return Entry(view, self._names[task.id], await self._said(task))
+        return BoardEntry(view, self._names[task.id], await self._said(task))
 
     async def _said(self, task: Task) -> str:
         """Return why it came to nothing, or what was last said of it."""

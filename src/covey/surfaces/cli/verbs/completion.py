@@ -39,11 +39,11 @@ def run(call: Call) -> int:
 
 
 def _words(call: Call, words: Sequence[str]) -> int:
-    from covey.surfaces.cli.options.completing import Known, complete
+    from covey.surfaces.cli.options.completing import KnownWords, complete
 
     if "--store" in words[:-2]:
         call.options.store = words[words.index("--store") + 1]
-    known = Known(lambda: known_names(call), lambda: known_sessions(call), lambda: known_children(call))
+    known = KnownWords(lambda: known_names(call), lambda: known_sessions(call), lambda: known_children(call))
     found = complete(words, known, call.parser_of)
     if call.output.as_json:
         call.output.json([{"word": word, "about": about} for word, about in found])

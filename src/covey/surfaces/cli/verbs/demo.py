@@ -31,7 +31,7 @@ LIVELY: Final = 0.35
 QUICK: Final = 0.01
 
 
-class Place(NamedTuple):
+class DemoPlace(NamedTuple):
     """Where the space of a demo is."""
 
     url: str
@@ -71,26 +71,26 @@ def _server() -> str:
     return find_server()
 
 
-async def _play(output: Output, folder: Path, server: str | None) -> tuple[Place, Summary]:
+async def _play(output: Output, folder: Path, server: str | None) -> tuple[DemoPlace, Summary]:
     async with _place(folder, server) as place:
         _open(output, place)
         return place, await play(place.url, output, LIVELY if output.is_for_a_person else QUICK)
 
 
 @asynccontextmanager
-async def _place(folder: Path, server: str | None) -> AsyncGenerator[Place]:
+async def _place(folder: Path, server: str | None) -> AsyncGenerator[DemoPlace]:
     """Give a fresh space in the folder: a file, or on a server."""
     if server is None:
-        yield Place(f"sqlite:{folder / STORE_FOLDER / STORE_FILE}", "one file, no daemon", (f"cd {folder}",))
+        yield DemoPlace(f"sqlite:{folder / STORE_FOLDER / STORE_FILE}", "one file, no daemon", (f"cd {folder}",))
         return
     from covey.surfaces.cli.demo.server import served
 
     async with served(folder, server) as space:
         again = (f"{space.command} &", f"export COVEY_STORE={shlex.quote(space.url)}")
-        yield Place(space.url, "a log on a NATS server", again)
+        yield DemoPlace(space.url, "a log on a NATS server", again)
 
 
-def _open(output: Output, place: Place) -> None:
+def _open(output: Output, place: DemoPlace) -> None:
     if output.as_json:
         output.json({"event": "space", "store": place.url})
         output.flush()
@@ -101,7 +101,7 @@ def _open(output: Output, place: Place) -> None:
     output.text(f"  {place.url}", "dim")
 
 
-def _close(output: Output, summary: Summary, kept: Path | None, place: Place) -> None:
+def _close(output: Output, summary: Summary, kept: Path | None, place: DemoPlace) -> None:
     if output.as_json:
         output.json({"event": "summary", **summary._asdict(), "kept": str(kept) if kept else None})
         return
@@ -129,7 +129,7 @@ def _alias() -> Sequence[tuple[str, str]]:
     return ((f"alias covey={shlex.quote(command)}", ""),)
 
 
-def _next(summary: Summary, kept: Place | None) -> Sequence[tuple[str, str]]:
+def _next(summary: Summary, kept: DemoPlace | None) -> Sequence[tuple[str, str]]:
     """Return what to try next, and what it is for."""
     if kept is None:
         return (

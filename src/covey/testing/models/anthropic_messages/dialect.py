@@ -13,34 +13,34 @@ from covey.testing.models.anthropic_messages.thinking import BINDING_BETA
 from covey.testing.models.dialect import Answer, Event, encode
 from covey.testing.models.lenient import objects, string, texts
 from covey.testing.models.refusal import Refusal
-from covey.testing.models.request import Api, Entry, Kind, ModelRequest, betas
+from covey.testing.models.request import Api, Kind, ModelRequest, RequestEntry, betas
 from covey.testing.models.script import Part, Thought, ToolCall, Trouble, Turn, with_ids
 
 
-def entries(body: JsonObject) -> Iterator[Entry]:
+def entries(body: JsonObject) -> Iterator[RequestEntry]:
     """Go through the system prompt and the blocks of all messages."""
     for text in texts(body.get("system")):
-        yield Entry("system", Kind.TEXT, text)
+        yield RequestEntry("system", Kind.TEXT, text)
     for message in objects(body.get("messages")):
         role, content = string(message.get("role")), message.get("content")
         if isinstance(content, str):
-            yield Entry(role, Kind.TEXT, content)
+            yield RequestEntry(role, Kind.TEXT, content)
         for block in objects(content):
             yield from _entry(role, block)
 
 
-def _entry(role: str, block: JsonObject) -> Iterator[Entry]:
+def _entry(role: str, block: JsonObject) -> Iterator[RequestEntry]:
     match block.get("type"):
         case "text":
-            yield Entry(role, Kind.TEXT, string(block.get("text")))
+            yield RequestEntry(role, Kind.TEXT, string(block.get("text")))
         case "thinking":
-            yield Entry(role, Kind.THOUGHT, string(block.get("thinking")))
+            yield RequestEntry(role, Kind.THOUGHT, string(block.get("thinking")))
         case "tool_use":
             name, use_id = string(block.get("name")), string(block.get("id"))
-            yield Entry(role, Kind.CALL, encode(block.get("input")), name, use_id)
+            yield RequestEntry(role, Kind.CALL, encode(block.get("input")), name, use_id)
         case "tool_result":
             text = "\n".join(texts(block.get("content")))
-            yield Entry(role, Kind.RESULT, text, id=string(block.get("tool_use_id")))
+            yield RequestEntry(role, Kind.RESULT, text, id=string(block.get("tool_use_id")))
         case _:
             pass
 
@@ -106,7 +106,7 @@ class AnthropicMessages:
             raise Refusal("anthropic-version: header is required")
         check_request(body, betas(headers), self._issued)
 
-    def read(self, body: JsonObject) -> tuple[Entry, ...]:
+    def read(self, body: JsonObject) -> tuple[RequestEntry, ...]:
         return tuple(entries(body))
 
     def answer(self, turn: Turn, request: ModelRequest) -> Answer:

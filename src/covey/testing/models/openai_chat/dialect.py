@@ -13,24 +13,24 @@ from covey.testing.models.lenient import obj, objects, string, texts
 from covey.testing.models.openai import OpenAIVoice, check_choice_needs_tools, check_function, refuse_empty, spelled
 from covey.testing.models.openai_chat.messages import check_messages
 from covey.testing.models.refusal import Refusal
-from covey.testing.models.request import Api, Entry, Kind, ModelRequest
+from covey.testing.models.request import Api, Kind, ModelRequest, RequestEntry
 from covey.testing.models.script import Stop, ToolCall, Trouble, Turn, arguments_text, with_ids
 
 
-def entries(body: JsonObject) -> Iterator[Entry]:
+def entries(body: JsonObject) -> Iterator[RequestEntry]:
     """Go through all messages."""
     for message in objects(body.get("messages")):
         role = string(message.get("role"))
         if role == "tool":
             text = "\n".join(texts(message.get("content")))
-            yield Entry(role, Kind.RESULT, text, id=string(message.get("tool_call_id")))
+            yield RequestEntry(role, Kind.RESULT, text, id=string(message.get("tool_call_id")))
             continue
         for text in texts(message.get("content")):
-            yield Entry(role, Kind.TEXT, text)
+            yield RequestEntry(role, Kind.TEXT, text)
         for call in objects(message.get("tool_calls")):
             function = obj(call.get("function"))
             name, arguments = string(function.get("name")), string(function.get("arguments"))
-            yield Entry(role, Kind.CALL, arguments, name, string(call.get("id")))
+            yield RequestEntry(role, Kind.CALL, arguments, name, string(call.get("id")))
 
 
 _REASONS = {
@@ -189,7 +189,7 @@ class OpenAIChat:
     def check(self, body: JsonObject, headers: Mapping[str, str]) -> None:
         check_request(body)
 
-    def read(self, body: JsonObject) -> tuple[Entry, ...]:
+    def read(self, body: JsonObject) -> tuple[RequestEntry, ...]:
         return tuple(entries(body))
 
     def answer(self, turn: Turn, request: ModelRequest) -> Answer:

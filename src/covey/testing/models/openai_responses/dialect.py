@@ -11,33 +11,33 @@ from covey.testing.models.lenient import obj, objects, string, texts
 from covey.testing.models.openai_responses.check import check_request
 from covey.testing.models.openai_responses.memory import Memory, encrypted, given
 from covey.testing.models.refusal import Refusal
-from covey.testing.models.request import Api, Entry, Kind, ModelRequest
+from covey.testing.models.request import Api, Kind, ModelRequest, RequestEntry
 from covey.testing.models.script import Part, Stop, Thought, ToolCall, Trouble, Turn, arguments_text, with_ids
 
 
-def entries(body: JsonObject, items: Iterable[JsonObject]) -> Iterator[Entry]:
+def entries(body: JsonObject, items: Iterable[JsonObject]) -> Iterator[RequestEntry]:
     """Go through the instructions and all items."""
     if instructions := string(body.get("instructions")):
-        yield Entry("system", Kind.TEXT, instructions)
+        yield RequestEntry("system", Kind.TEXT, instructions)
     for item in items:
         yield from _entries(item)
 
 
-def _entries(item: JsonObject) -> Iterator[Entry]:
+def _entries(item: JsonObject) -> Iterator[RequestEntry]:
     match item.get("type", "message"):
         case "message":
             for text in texts(item.get("content")):
-                yield Entry(string(item.get("role")), Kind.TEXT, text)
+                yield RequestEntry(string(item.get("role")), Kind.TEXT, text)
         case "reasoning":
             for text in texts(item.get("summary")):
-                yield Entry("assistant", Kind.THOUGHT, text)
+                yield RequestEntry("assistant", Kind.THOUGHT, text)
         case "function_call" | "custom_tool_call":
             name, call_id = string(item.get("name")), string(item.get("call_id"))
             text = string(item.get("arguments")) or string(item.get("input"))
-            yield Entry("assistant", Kind.CALL, text, name, call_id)
+            yield RequestEntry("assistant", Kind.CALL, text, name, call_id)
         case "function_call_output" | "custom_tool_call_output":
             text = "\n".join(texts(item.get("output")))
-            yield Entry("tool", Kind.RESULT, text, id=string(item.get("call_id")))
+            yield RequestEntry("tool", Kind.RESULT, text, id=string(item.get("call_id")))
         case _:
             pass
 
@@ -188,7 +188,7 @@ class OpenAIResponses:
     def check(self, body: JsonObject, headers: Mapping[str, str]) -> None:
         check_request(body, self._memory)
 
-    def read(self, body: JsonObject) -> tuple[Entry, ...]:
+    def read(self, body: JsonObject) -> tuple[RequestEntry, ...]:
         try:
             before = self._memory.before(body)
         except Refusal:
