@@ -74,7 +74,7 @@ def test_no_setting_is_written_that_the_page_does_not_know() -> None:
     """Whoever adds a setting adds it to the page, and here."""
     written = {
         name
-        for path in (SOURCES / "services").glob("*.py")
+        for path in (SOURCES / "services").rglob("*.py")
         for name in re.findall(r"settings\.put\(([A-Za-z_]+)", path.read_text(encoding="utf-8"))
     }
     switches = {"setting", "SUBJECTS_ARE_CATEGORIES"}  # of the policies, and of a layout
