@@ -3,7 +3,7 @@
 from collections.abc import AsyncGenerator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 
-from covey.adapters.folder.beside import BesideThread
+from covey.adapters.folder.beside_thread import BesideThread
 from covey.adapters.folder.confirming import Confirming, HeldRings
 from covey.adapters.folder.folder import FilesFolder
 from covey.adapters.folder.ground import prepare

@@ -150,7 +150,7 @@ def _mirrored(
     """Return a store that is mirrored in a folder, on a thread of its own, and wake-ups that hear when the folder
     changes. A pass has a connection of its own: it never waits for those who wait for it. They have committed without
     waiting for the disk: that is done while what shows it is written."""
-    from covey.adapters.folder.beside import BesideThread
+    from covey.adapters.folder.beside_thread import BesideThread
     from covey.adapters.folder.confirming import Confirming, HeldRings
     from covey.adapters.folder.folder import FilesFolder
     from covey.adapters.folder.passes import ThreadedPasses

@@ -11,7 +11,7 @@ from tests.adapters.children import child
 
 KILLED_BEFORE_THE_NAME = """
 import os, signal, sys
-from covey.adapters.files import atomic
+from covey.adapters.folder import atomic
 os.rename = lambda *_: os.kill(os.getpid(), signal.SIGKILL)
 atomic.write(sys.argv[1], b"whole")
 """

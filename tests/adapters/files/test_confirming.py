@@ -6,7 +6,7 @@ from threading import Event, get_ident
 
 import pytest
 
-from covey.adapters.folder.beside import BesideThread
+from covey.adapters.folder.beside_thread import BesideThread
 from covey.adapters.folder.confirming import Confirming, HeldRings
 from covey.adapters.folder.passes import ThreadedPasses
 from covey.core.errors import Unavailable

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection
 from enum import Enum
 from threading import Lock
 
-from covey.adapters.folder.beside import BesideThread
+from covey.adapters.folder.beside_thread import BesideThread
 from covey.core.ids import Topic
 
 Ring = Callable[[Collection[Topic]], None]

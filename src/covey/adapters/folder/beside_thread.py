@@ -1,0 +1,39 @@
+"""A thread for what is done while the disk is waited for."""
+
+from functools import partial
+from queue import SimpleQueue
+
+from covey.adapters.folder.beside import Work
+from covey.threads import WorkerThread
+
+
+class BesideThread:
+    """`Beside` on a thread of its own."""
+
+    def __init__(self, name: str) -> None:
+        self._over: SimpleQueue[BaseException | None] = SimpleQueue()
+        self._is_begun = False
+        self._thread = WorkerThread(name)
+
+    def begin(self, work: Work) -> None:
+        self.end()
+        self._is_begun = True
+        self._thread.run(partial(self._work, work))
+
+    def end(self) -> None:
+        if self._is_begun:
+            error = self._over.get()
+            self._is_begun = False
+            if error is not None:
+                raise error
+
+    def close(self) -> None:
+        self._thread.end()
+
+    def _work(self, work: Work) -> None:
+        try:
+            work()
+        except BaseException as error:  # noqa: BLE001 - it is raised where it is to be over
+            self._over.put(error)
+        else:
+            self._over.put(None)
