@@ -1,1 +1,1 @@
-"""Renderings of pending messages for a model, and the one place that makes foreign text harmless."""
+"""Renderings of pending messages for a model: the styles, the budget of characters, and tasks."""
