@@ -23,7 +23,7 @@ HOLDERS = {
     "adapters/process/guard/folder.py": "kept.append(Claim(f'{place}/run', 'run-1'))",
     "adapters/process/sweeping.py": "assert stack.enter_context(_hold(f'{place}/swept')).take_at_once()",
     "adapters/sqlite/replica/pulse.py": "kept.append(Pulse(f'{place}/replica')); assert kept[-1].is_own()",
-    "adapters/sqlite/engine/turnstile.py": "kept.append(Turnstile(f'{place}/covey.db')); kept[-1].enter(10)",
+    "adapters/sqlite/engine/writer_lock.py": "kept.append(WriterLock(f'{place}/covey.db')); kept[-1].enter(10)",
 }
 """A line that takes the lock, for each module that has one. It imports what it needs from that module."""
 
@@ -41,7 +41,7 @@ from covey.adapters.folder.turn import take_turn
 from covey.adapters.process.guard.folder import Claim
 from covey.adapters.process.sweeping import _hold
 from covey.adapters.sqlite.replica.pulse import Pulse
-from covey.adapters.sqlite.engine.turnstile import Turnstile
+from covey.adapters.sqlite.engine.writer_lock import WriterLock
 from covey.adapters.system import own_locks
 
 place = sys.argv[1]

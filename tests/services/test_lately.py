@@ -3,7 +3,7 @@
 from covey.adapters.memory import MemoryStore
 from covey.core.address import EVERYONE, Address, parse_address
 from covey.core.names import SPACE, AgentName
-from covey.services.attention.lately import MOST, SECONDS, RecentlyShown
+from covey.services.attention.recently_shown import MOST, SECONDS, RecentlyShown
 from covey.testing import a_message_id, a_session_id
 from covey.testing.fakes import HandClock
 

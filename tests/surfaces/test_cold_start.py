@@ -23,8 +23,8 @@ COVEY = """
     covey.adapters.sqlite.engine.access
     covey.adapters.sqlite.engine.condition
     covey.adapters.sqlite.engine.connection
+    covey.adapters.sqlite.engine.connection_cache
     covey.adapters.sqlite.engine.files
-    covey.adapters.sqlite.engine.known
     covey.adapters.sqlite.engine.migrations
     covey.adapters.sqlite.engine.statements
     covey.adapters.sqlite.engine.trouble

@@ -120,11 +120,11 @@ def _shared_archive(url: StoreUrl, layout: str) -> "ports.SharedArchive | None":
 
 def _store_files(path: str, url: StoreUrl, layout: str):
     """Return the files of the store, which are never attached: those of the ledger, and the mail in the folder."""
-    from covey.adapters.folder.shelves import MailFolder
+    from covey.adapters.folder.shelves import SharedMail
     from covey.adapters.system.store_files import StoreFiles
     from covey.core.formats.layout import Layout
 
-    return StoreFiles(path, MailFolder(absolute_path(url.place), Layout(layout)))
+    return StoreFiles(path, SharedMail(absolute_path(url.place), Layout(layout)))
 
 
 def _attachments(path: str, url: StoreUrl, roots: Sequence[str], layout: str):

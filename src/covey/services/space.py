@@ -206,7 +206,7 @@ class Services:
 
     @late
     def lately(self):
-        from covey.services.attention.lately import RecentlyShown
+        from covey.services.attention.recently_shown import RecentlyShown
 
         return RecentlyShown(self.clock, self._ports.store)
 

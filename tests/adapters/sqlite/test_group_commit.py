@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from covey.adapters.sqlite.engine.turnstile import WriterLock
-from covey.adapters.sqlite.transactions import lane, write_lane
+from covey.adapters.sqlite.engine.writer_lock import WriterLock
+from covey.adapters.sqlite.transactions import commit_queue, read_queue
 from covey.adapters.sqlite.transactions.group import GroupCommit
 from covey.core.errors import StoreBusy, StoreClosed
 from covey.core.ids import Topic
@@ -109,8 +109,8 @@ async def test_a_long_operation_leaves_the_event_loop_free(path: Path) -> None:
 async def test_a_batch_has_a_bound(path: Path) -> None:
     rung: list[Collection[Topic]] = []
     async with closing(GroupCommit(path, ring=rung.append)) as store:
-        await gathered(store, path, *(register("bob", f"topic-{n}") for n in range(lane.MAX_BATCH + 10)))
-    assert [len(topics) for topics in rung] == [lane.MAX_BATCH, 10]
+        await gathered(store, path, *(register("bob", f"topic-{n}") for n in range(read_queue.MAX_BATCH + 10)))
+    assert [len(topics) for topics in rung] == [read_queue.MAX_BATCH, 10]
 
 
 async def test_one_that_raises_harms_no_other(path: Path) -> None:
@@ -196,7 +196,7 @@ async def test_reading_does_not_wait_for_a_writer(path: Path) -> None:
 
 
 async def test_a_full_lane_refuses(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(write_lane, "MAX_WAITING", 3)
+    monkeypatch.setattr(commit_queue, "MAX_WAITING", 3)
     async with closing(GroupCommit(path)) as store:
         results = await gathered(store, path, *(register(f"a{n}") for n in range(5)))
     assert [type(result) for result in results] == [str, str, str, StoreBusy, StoreBusy]

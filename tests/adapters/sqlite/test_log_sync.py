@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from covey.adapters.sqlite.engine import log_sync
-from covey.adapters.sqlite.engine.turnstile import WriterLock
+from covey.adapters.sqlite.engine.writer_lock import WriterLock
 from covey.adapters.sqlite.transactions.group import GroupCommit
 from covey.core.ids import Topic
 from covey.ports.store import Transaction

@@ -7,7 +7,7 @@ import apsw
 from covey.adapters.sqlite.care.integrity import integrity_check
 from covey.adapters.sqlite.care.pages import SqlitePages
 from covey.adapters.sqlite.engine.access import on_one_cursor
-from covey.adapters.sqlite.engine.turnstile import WriterLock
+from covey.adapters.sqlite.engine.writer_lock import WriterLock
 from covey.adapters.sqlite.transactions.store import SqliteStore
 from covey.core.drive import finish
 from covey.core.ledger.wire import encode

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from covey.adapters.sqlite.engine.turnstile import WriterLock
+from covey.adapters.sqlite.engine.writer_lock import WriterLock
 from covey.adapters.sqlite.transactions.store import SqliteStore
 from covey.core.drive import finish
 from covey.core.errors import StoreBusy
@@ -16,8 +16,8 @@ from tests.adapters.sqlite.stories import LIMIT_S, make_store, names, names_in, 
 
 HOLD = """
 import sys
-from covey.adapters.sqlite.engine.turnstile import Turnstile
-Turnstile(sys.argv[1]).enter(10)
+from covey.adapters.sqlite.engine.writer_lock import WriterLock
+WriterLock(sys.argv[1]).enter(10)
 print("held")
 sys.stdin.readline()
 """

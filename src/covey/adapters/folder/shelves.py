@@ -47,7 +47,7 @@ def above_inboxes(layout: Layout) -> str:
     return INBOXES if layout is Layout.DIALOGUE else ""
 
 
-class MailFolder:
+class SharedMail:
     """The mail in a shared folder: the files that hold messages, the manifest and the registry."""
 
     def __init__(self, root: str, layout: Layout) -> None:

@@ -35,8 +35,8 @@ from covey.ports.clock import Clock
 from covey.ports.store import Store, Transaction
 from covey.services.act import Act, shift
 from covey.services.attention.family import company
-from covey.services.attention.lately import RecentlyShown
 from covey.services.attention.offers import Part, make_offer, shown_states
+from covey.services.attention.recently_shown import RecentlyShown
 from covey.services.care.upkeep import Upkeep
 from covey.services.directory.directory import AgentView, agents_now
 from covey.services.directory.pauses import is_paused

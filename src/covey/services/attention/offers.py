@@ -20,7 +20,7 @@ from covey.core.limits import OFFER_LEASE
 from covey.ports.clock import Clock
 from covey.ports.store import Store, Transaction
 from covey.services.act import Act, journal, shift
-from covey.services.attention.lately import RecentlyShown
+from covey.services.attention.recently_shown import RecentlyShown
 from covey.services.care.upkeep import Upkeep
 from covey.services.directory.pauses import is_paused
 from covey.services.known import own_session

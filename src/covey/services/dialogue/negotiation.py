@@ -33,7 +33,7 @@ from covey.core.work.negotiation import (
 from covey.ports.clock import Clock
 from covey.ports.store import Operation, Store, Transaction
 from covey.services.act import Act, journal, shift
-from covey.services.attention.lately import RecentlyShown
+from covey.services.attention.recently_shown import RecentlyShown
 from covey.services.dialogue.exchange import Exchange, ExchangeState
 from covey.services.dialogue.negotiation_rounds import rounds_of
 from covey.services.mail.asks import Asks

@@ -15,7 +15,7 @@ from covey.core.ledger.ticket import Ticket
 from covey.ports.clock import Clock, Ids
 from covey.ports.store import Store, Transaction
 from covey.services.act import Act, shift
-from covey.services.attention.lately import RecentlyShown
+from covey.services.attention.recently_shown import RecentlyShown
 from covey.services.dialogue.dialogue import known_ticket
 from covey.services.mail.mail import Mail
 from covey.services.mail.notices import is_notice_of

@@ -23,7 +23,7 @@ from covey.adapters.sqlite.engine.migrations import missing
 from covey.adapters.sqlite.engine.opening import open_to_look
 from covey.adapters.sqlite.engine.statements import migration_names, statements
 from covey.adapters.sqlite.engine.trouble import BUSY_LIMIT_S, explain, raise_explained
-from covey.adapters.sqlite.engine.turnstile import WriterLock
+from covey.adapters.sqlite.engine.writer_lock import WriterLock
 from covey.core.care.diagnoses import (
     RECORDS_DAMAGED,
     STORE_DAMAGED,

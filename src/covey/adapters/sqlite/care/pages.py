@@ -8,7 +8,7 @@ from covey.adapters.sqlite.engine.access import on_one_cursor
 from covey.adapters.sqlite.engine.connection import absolute, connect
 from covey.adapters.sqlite.engine.statements import statements
 from covey.adapters.sqlite.engine.trouble import BUSY_LIMIT_S, raise_explained
-from covey.adapters.sqlite.engine.turnstile import WriterLock
+from covey.adapters.sqlite.engine.writer_lock import WriterLock
 from covey.core.errors import StoreBusy
 
 _SQL = statements("pages")

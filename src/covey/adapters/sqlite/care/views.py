@@ -12,7 +12,7 @@ import apsw
 
 from covey.adapters.sqlite.engine.access import Access, Execute, on_one_cursor, refuse
 from covey.adapters.sqlite.engine.connection import Row, absolute, connect
-from covey.adapters.sqlite.engine.known import ConnectionCache
+from covey.adapters.sqlite.engine.connection_cache import ConnectionCache
 from covey.adapters.sqlite.engine.statements import statements
 from covey.adapters.sqlite.engine.trouble import raise_explained
 from covey.adapters.sqlite.records.channels import SqliteBindings, decode_post

@@ -4,7 +4,7 @@ from typing import Any, Protocol
 
 import apsw
 
-from covey.adapters.sqlite.engine.known import ConnectionCache
+from covey.adapters.sqlite.engine.connection_cache import ConnectionCache
 from covey.adapters.sqlite.engine.statements import statements
 from covey.core.ids import MessageId
 

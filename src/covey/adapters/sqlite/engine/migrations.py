@@ -17,7 +17,7 @@ def bring_up_to_date(connection: apsw.Connection, path: str, folder: str = MIGRA
     """Apply what the store has not gone through yet. One that went through something unknown here is StoreNewer."""
     known = migration_names(folder)
     if missing(connection, path, known) and not _is_replica(connection):
-        from covey.adapters.sqlite.engine.turnstile import WriterLock  # here because it is seldom so
+        from covey.adapters.sqlite.engine.writer_lock import WriterLock  # here because it is seldom so
 
         turnstile = WriterLock(path)
         try:

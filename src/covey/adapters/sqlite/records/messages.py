@@ -129,5 +129,5 @@ def _fits(message: Message, wanted: "ports.MessageFilter") -> bool:
         and (subject is None or message.subject == subject)
         and (kind is None or message.kind is kind)
         and (sender is None or message.sender.agent == sender)
-        and (since is None or message.created_at >= since)
+        and (since is None or message.created_at > since)
     )

@@ -17,7 +17,7 @@ from covey.adapters.sqlite.engine.connection import connect
 from covey.adapters.sqlite.engine.migrations import missing
 from covey.adapters.sqlite.engine.statements import migration_names
 from covey.adapters.sqlite.engine.trouble import BUSY_LIMIT_S, raise_explained
-from covey.adapters.sqlite.engine.turnstile import WriterLock
+from covey.adapters.sqlite.engine.writer_lock import WriterLock
 from covey.adapters.sqlite.replica.apply import Applied, Applier, Stranger
 from covey.adapters.sqlite.replica.pulse import Pulse
 from covey.adapters.sqlite.replica.record import Kind, Record, decode, encode

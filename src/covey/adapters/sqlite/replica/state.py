@@ -9,7 +9,7 @@ from covey.adapters.sqlite.engine.files import prepare
 from covey.adapters.sqlite.engine.opening import open_to_look
 from covey.adapters.sqlite.engine.statements import statements
 from covey.adapters.sqlite.engine.trouble import BUSY_LIMIT_S, raise_explained
-from covey.adapters.sqlite.engine.turnstile import WriterLock
+from covey.adapters.sqlite.engine.writer_lock import WriterLock
 from covey.core.errors import StoreCorrupt
 
 _SQL = statements("replica")

@@ -1,7 +1,7 @@
 """A replica in the calling thread: for commands and hooks that live for some milliseconds."""
 
 from covey.adapters.sqlite.engine.trouble import BUSY_LIMIT_S
-from covey.adapters.sqlite.engine.turnstile import WriterLock
+from covey.adapters.sqlite.engine.writer_lock import WriterLock
 from covey.adapters.sqlite.replica.replica import Replica
 from covey.adapters.sqlite.transactions.reader import Reader
 from covey.adapters.sqlite.transactions.recorded_writer import RecordedWriter

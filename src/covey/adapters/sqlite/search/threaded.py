@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from covey.adapters.sqlite.engine.trouble import BUSY_LIMIT_S
 from covey.adapters.sqlite.search.search import SqliteSearch
-from covey.adapters.sqlite.transactions.lane import ReadQueue, Take
+from covey.adapters.sqlite.transactions.read_queue import ReadQueue, Take
 from covey.core.drive import finish
 from covey.ports.ledger import MessageFilter
 from covey.ports.search import Hit

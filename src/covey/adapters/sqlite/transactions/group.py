@@ -13,12 +13,12 @@ from covey.adapters.sqlite.engine.condition import Condition
 from covey.adapters.sqlite.engine.connection import Synchronous, absolute, capabilities, connect
 from covey.adapters.sqlite.engine.log_sync import LogSync
 from covey.adapters.sqlite.engine.trouble import BUSY_LIMIT_S
-from covey.adapters.sqlite.engine.turnstile import WriterLock
-from covey.adapters.sqlite.transactions.lane import ReadQueue
+from covey.adapters.sqlite.engine.writer_lock import WriterLock
+from covey.adapters.sqlite.transactions.commit_queue import CommitQueue
+from covey.adapters.sqlite.transactions.read_queue import ReadQueue
 from covey.adapters.sqlite.transactions.reader import Reader
 from covey.adapters.sqlite.transactions.recorded_writer import RecordedWriter, Replication
 from covey.adapters.sqlite.transactions.transaction import Ring, ring_nobody
-from covey.adapters.sqlite.transactions.write_lane import CommitQueue
 from covey.adapters.sqlite.transactions.writer import Writer
 from covey.core.errors import StoreClosed
 from covey.ports.store import Capabilities, Operation

@@ -9,7 +9,7 @@ import covey.ports as ports
 from covey.adapters.sqlite.engine.access import Access, on_one_cursor, refuse
 from covey.adapters.sqlite.engine.condition import Condition
 from covey.adapters.sqlite.engine.connection import Schema
-from covey.adapters.sqlite.engine.known import ConnectionCache
+from covey.adapters.sqlite.engine.connection_cache import ConnectionCache
 from covey.adapters.sqlite.engine.statements import statements
 from covey.adapters.sqlite.engine.trouble import explain, raise_explained
 from covey.adapters.sqlite.transactions.operations import Job

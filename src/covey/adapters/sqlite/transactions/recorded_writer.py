@@ -12,9 +12,9 @@ import apsw
 import covey.ports as ports
 from covey.adapters.sqlite.engine.access import Execute
 from covey.adapters.sqlite.engine.condition import Condition
-from covey.adapters.sqlite.engine.known import ConnectionCache
+from covey.adapters.sqlite.engine.connection_cache import ConnectionCache
 from covey.adapters.sqlite.engine.trouble import raise_explained
-from covey.adapters.sqlite.engine.turnstile import WriterLock
+from covey.adapters.sqlite.engine.writer_lock import WriterLock
 from covey.adapters.sqlite.records.inboxes import write_counts
 from covey.adapters.sqlite.transactions.operations import Job
 from covey.adapters.sqlite.transactions.transaction import Ring

@@ -6,7 +6,7 @@ from typing import TypeVar
 import covey.ports as ports
 from covey.adapters.sqlite.engine.condition import Condition
 from covey.adapters.sqlite.engine.connection import Synchronous, absolute, capabilities, connect
-from covey.adapters.sqlite.engine.known import ConnectionCache
+from covey.adapters.sqlite.engine.connection_cache import ConnectionCache
 from covey.adapters.sqlite.engine.trouble import BUSY_LIMIT_S
 from covey.adapters.sqlite.transactions.reader import Reader
 from covey.adapters.sqlite.transactions.transaction import Ring, ring_nobody
@@ -47,7 +47,7 @@ class SqliteStore:
 
     @late
     def _writer(self):
-        from covey.adapters.sqlite.engine.turnstile import WriterLock
+        from covey.adapters.sqlite.engine.writer_lock import WriterLock
         from covey.adapters.sqlite.transactions.writer import Writer
 
         return Writer(self._connection, self.path, WriterLock(self.path), self._ring, self._condition, self._known)

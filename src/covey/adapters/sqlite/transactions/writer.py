@@ -16,10 +16,10 @@ import covey.ports as ports
 from covey.adapters.sqlite.engine.access import Access, on_one_cursor
 from covey.adapters.sqlite.engine.condition import Condition
 from covey.adapters.sqlite.engine.connection import Schema
-from covey.adapters.sqlite.engine.known import ConnectionCache
+from covey.adapters.sqlite.engine.connection_cache import ConnectionCache
 from covey.adapters.sqlite.engine.statements import statements
 from covey.adapters.sqlite.engine.trouble import BUSY_LIMIT_S, concerns_store, explain, raise_explained
-from covey.adapters.sqlite.engine.turnstile import WriterLock
+from covey.adapters.sqlite.engine.writer_lock import WriterLock
 from covey.adapters.sqlite.records.inboxes import write_counts
 from covey.adapters.sqlite.transactions.operations import Job
 from covey.adapters.sqlite.transactions.transaction import Ring, SqliteTransaction

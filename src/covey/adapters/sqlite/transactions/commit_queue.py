@@ -13,8 +13,8 @@ from threading import RLock, get_ident
 from time import monotonic
 from typing import Any, NamedTuple, TypeVar, cast
 
-from covey.adapters.sqlite.transactions.lane import MAX_BATCH, MAX_WAITING, QueuedOperation, settle
 from covey.adapters.sqlite.transactions.operations import Job
+from covey.adapters.sqlite.transactions.read_queue import MAX_BATCH, MAX_WAITING, QueuedOperation, settle
 from covey.adapters.sqlite.transactions.writer import Writer
 from covey.core.errors import StoreBusy, StoreClosed, StoreUnconfirmed
 from covey.threads import WorkerThread
