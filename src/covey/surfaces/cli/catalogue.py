@@ -20,7 +20,7 @@ class Use(Enum):
     LOOKS = auto()
     """Unless options say otherwise, the verb only reads: it makes, moves and marks nothing."""
     EXAMINES = auto()
-    """The verb reads an existing space or reports that there is none."""
+    """The verb reads whatever exists, and itself reports missing parts."""
     ACTS = auto()
     """The verb changes records of a space."""
     MAKES = auto()

@@ -32,8 +32,7 @@ async def follow(services: Services, after: int, show: Show, wanted: EventFilter
         check_reader()
         newest = await services.history.last()
         page = await services.history.read(after, PAGE, wanted)
-        # A page that is not full means that all matching events were read. The events that do not match are then
-        # skipped
+        # A page that is not full means that all matching events were read. Events that do not match are then skipped
         # next time.
         after = page[-1].position if len(page) == PAGE else max(after, newest, *(event.position for event in page))
         return page or None

@@ -1,7 +1,7 @@
 """Background supervision: a separate process starts a child, watches over it, and ends with it.
 
-The process reads the task from stdin. It reports through a pipe, in one line of JSON, if the child was started. It
-has no terminal, so that events on a terminal can't end it.
+The process reads the task from stdin. It reports through a pipe, in one line of JSON, if the child was started. It has
+no terminal, so that events on a terminal can't end it.
 """
 
 import io
@@ -59,13 +59,13 @@ def start(call: Call, words: Sequence[str], task: str) -> RunId:
         try:
             told = pipe.read()
         except KeyboardInterrupt:
-            process.terminate()  # Ctrl-C does not reach the process; when terminated, it undoes what it has begun
+            process.terminate()  # Ctrl-C does not reach the process; when terminated, it undoes its work so far
             raise
     if not told:
         raise LauncherUnavailable(f"what was to watch over the child has ended, with exit code {process.wait()}")
     said = json.loads(told)
     if "run" in said:
-        process.returncode = 0  # the process continues without a parent that waits for it, and this avoids a warning
+        process.returncode = 0  # the process outlives this command; with a return code set, Popen does not warn of it
         return parse_run_id(said["run"])
     if call.output.as_json:
         call.output.json(json.loads(said["out"]))

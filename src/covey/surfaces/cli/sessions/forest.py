@@ -13,7 +13,7 @@ from covey.services.space import Services
 from covey.surfaces.cli.terminal.branches import Branch, laid_out
 
 MANY: Final = 1_000
-"""Maximum number of children shown; the latest come first."""
+"""Maximum number of children shown: the latest ones."""
 
 
 class Node(NamedTuple):

@@ -42,8 +42,7 @@ def stay(
     """Start a child and return when it has ended.
 
     Before the child runs, Ctrl-C or SIGTERM raises KeyboardInterrupt and leaves nothing behind. Later the first signal
-    stops
-    the child, and a second one kills it. The child's answer is taken here, or left for the inbox of the actor.
+    stops the child, and a second one kills it. The child's answer is taken here, or left for the inbox of the actor.
     """
     staying = _Staying(call, wish, actor, started, takes_result)
     try:
@@ -177,7 +176,7 @@ async def _supervised(call: Call, tell: Tell) -> AsyncGenerator[tuple[Services, 
         services = Services(ports, launching=lambda _: supervisor)
         supervisor = Supervisor(services, url, tell=tell)
         try:
-            await services.upkeep.tend()  # report children of killed processes as lost before others start
+            await services.upkeep.tend()  # report children of killed processes before new ones start
             yield call.narrow(services), supervisor
         finally:
             await supervisor.close()

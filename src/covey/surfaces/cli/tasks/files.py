@@ -20,8 +20,7 @@ def save(call: Call, artifacts: Sequence[Artifact], folder: str, *, replaces: bo
     """Write files to a folder, which is created if it is missing.
 
     A file with other content is replaced only if `replaces` is set. Otherwise WouldOverwrite is raised before anything
-    is
-    written.
+    is written.
     """
     content = call.services.attachments.content
     planned = [(saved, call.run(content(saved.artifact.part))) for saved in _places(artifacts, Path(folder))]

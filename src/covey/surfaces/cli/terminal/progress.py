@@ -14,8 +14,7 @@ class Progress:
     """A progress line, removed when the block ends.
 
     Use it as `with Progress(output, "exporting", total) as p: p.step(n)`. `total` is the final number of steps, or None
-    if
-    it is unknown. In that case only the count is shown.
+    if it is unknown. In that case only the count is shown.
     """
 
     def __init__(self, output: Output, label: str, total: int | None = None) -> None:

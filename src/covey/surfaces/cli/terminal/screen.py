@@ -103,8 +103,7 @@ class Screen:
         """Write rows under their columns.
 
         On a narrow screen the first layout that fits is used: columns are wrapped, copied values go below their row, or
-        each
-        row becomes a block of lines.
+        each row becomes a block of lines.
         """
         cells = [[clipped(printable(one_line(cell)), LONGEST) for cell in row] for row in rows]
         used = [n for n in range(len(columns)) if any(row[n] for row in cells)]
