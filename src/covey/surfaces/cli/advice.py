@@ -36,7 +36,7 @@ ADVICE: Final[Mapping[str, str]] = {
     "conversation-unbound": "Bind it: `covey channels bind NAME CONVERSATION --to AGENT`.",
     "store-corrupt": "Keep a copy of the file; `covey doctor` looks closer, `covey restore` takes a backup.",
 }
-"""By the code of the error; the others advise well enough themselves."""
+"""Advice by error code. Errors that are not listed here carry advice of their own."""
 
 
 TASK_ADVICE: Final[Mapping[tuple[str, str], str]] = {
@@ -48,14 +48,17 @@ TASK_ADVICE: Final[Mapping[tuple[str, str], str]] = {
     ("accepted", "reject"): "It is accepted: `covey update ID --fail WHY` gives it up.",
     ("working", "reject"): "It is accepted: `covey update ID --fail WHY` gives it up.",
 }
-"""For a task that can't move so: by its state and the move."""
+"""Advice for an illegal move of a task, by its state and the move."""
 
 
 _OWN: Final = "advice_of_verb"
 
 
 def advice(error: CoveyError) -> str:
-    """Return what to do next. A wrong value's message ends with the rule that it breaks: there is nothing to add."""
+    """Return the next step for the caller.
+
+    The message of a wrong value ends with the rule that the value breaks, so there is no advice for it.
+    """
     if isinstance(error, IllegalMove) and error.details.get("what") == "task":
         move = (str(error.details.get("state")), str(error.details.get("move")))
         return TASK_ADVICE.get(move, "`covey task ID` shows how it stands.")
@@ -67,5 +70,5 @@ def advice(error: CoveyError) -> str:
 
 
 def advise(error: CoveyError, what: str) -> None:
-    """Have an error advise what the verb does that met it, before all other."""
+    """Set the verb's own advice on an error. It takes precedence over all other advice."""
     setattr(error, _OWN, what)

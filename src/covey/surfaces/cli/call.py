@@ -1,4 +1,4 @@
-"""One call of a verb: its arguments, the space it is about, and who acts."""
+"""One call of a verb: its arguments, its space and the acting agent."""
 
 import os
 from argparse import ArgumentParser, Namespace
@@ -21,7 +21,7 @@ T = TypeVar("T")
 
 
 class Call:
-    """What a verb gets. `services` opens the space in this thread, without an event loop, when first used."""
+    """The argument of every verb. `services` opens the space in this thread, without an event loop, when first used."""
 
     def __init__(self, options: Namespace, output: Output, parser_of: Callable[[str], ArgumentParser]) -> None:
         self.options = options
@@ -29,7 +29,7 @@ class Call:
         self.parser_of = parser_of
         """Loads a verb and returns its parser, for verbs that explain others."""
         self.is_first = False
-        """Whether there was no space when the verb began, which makes one."""
+        """True if there was no space when the verb began, so that the verb creates one."""
         self._url: StoreUrl | None = None
         self._ports: ports.Ports | None = None
         self._services: Services | None = None
@@ -40,7 +40,7 @@ class Call:
         return self._url or locate(self.options.store)
 
     def open(self, url: StoreUrl) -> None:
-        """Act on this space instead of the one that would be found."""
+        """Use this space instead of the one that the options and the environment name."""
         self._url = url
 
     @property
@@ -50,13 +50,13 @@ class Call:
         return self._ports
 
     def tell_of_new_space(self, *, comes_now: bool = False) -> None:
-        """Tell a person, once, which space was made, or comes now."""
+        """Tell a person, once, that the space is new: already created, or about to be."""
         if self.is_first and (comes_now or is_there(self.url)):
             self.is_first = False
             self.output.note(f"covey: {self.url} is a new space")
 
     def report(self, what: str, done: int, total: int | None) -> None:
-        """Show a person how far something long has come that comes before what was asked for."""
+        """Show a person the progress of a long preparation, such as opening the space."""
         if done == total:
             self._progress.end()
         else:
@@ -64,24 +64,26 @@ class Call:
 
     @late
     def _progress(self):
-        from covey.surfaces.cli.terminal.progress import Progress  # here because it seldom takes long
+        from covey.surfaces.cli.terminal.progress import Progress  # imported late because long preparations are rare
 
         return Progress(self.output, "")
 
     @property
     def services(self) -> Services:
-        """The services, as whoever calls may use them."""
+        """The services, with the rights of the caller."""
         if self._services is None:
             self._services = self.narrow(Services(self.ports))
         return self._services
 
     @property
     def holder(self) -> Identity | None:
-        """Who shows a token, in COVEY_TOKEN, or has an agent's key to the store. It is never an option: others can see
-        those."""
+        """The identity of the token in COVEY_TOKEN, or of an agent's key to the store.
+
+        A token is never an option: other users of the machine can read the command line.
+        """
         token = os.environ.get("COVEY_TOKEN")
         if self._holder is None and token is not None:
-            if not is_there(self.url):  # it has no tokens, and is not made for that
+            if not is_there(self.url):  # a missing space has no tokens, and a check must not create one
                 raise IdentityRefused(f"there is no space at {self.url}, and so no token of it")
             self._holder = self.run(Services(self.ports).identities.by_token(token))
         elif self._holder is None and engine_of(self.url).capabilities.has_accounts:
@@ -89,25 +91,27 @@ class Call:
         return self._holder
 
     def narrow(self, services: Services) -> Services:
-        """Return services as the holder of the token may use them; all of them where there is none."""
+        """Return the services with the rights of the token's holder, or all of them if there is no token."""
         holder = self.holder
         return services if holder is None else services.narrowed_to(holder)
 
     @property
     def is_identified(self) -> bool:
-        """Whether anything says who acts."""
+        """True if an option or a variable names the acting agent."""
         variables = (os.environ.get(name) for name in ("COVEY_AGENT", "COVEY_SESSION"))
         return "COVEY_TOKEN" in os.environ or any((self.options.agent, *variables))
 
     def run(self, work: Awaitable[T]) -> T:
-        """Return what `work` comes to. On the inline store nothing ever suspends, so no event loop is needed."""
+        """Return the result of `work`. The inline store never suspends, so no event loop is needed."""
         return finish(work)
 
     def actor(self, claimed: str | None = None) -> Identity:
-        """Return who acts: the holder of the token in COVEY_TOKEN, the session that COVEY_SESSION proves, or the name
-        that was given, which is only claimed."""
+        """Return the acting identity: a token's holder, a session, or a given name.
+
+        The token is in COVEY_TOKEN. COVEY_SESSION proves the session. A given name is only claimed.
+        """
         if (holder := self.holder) is not None:
-            from covey.surfaces.cli.credentials import acting  # here because most calls show no token
+            from covey.surfaces.cli.credentials import acting  # imported late because most calls show no token
 
             return acting(self.services, holder, claimed, self.options.agent)
         proof = os.environ.get("COVEY_SESSION")
@@ -120,11 +124,11 @@ class Call:
                 return identity
         if name is None:
             raise Invalid("agent", None, "say who acts: --agent NAME, or COVEY_AGENT")
-        agent = parse_agent_name(name)  # before the space is opened, which may be made for it
+        agent = parse_agent_name(name)  # checked before the space is opened, which may create it
         return self.services.identities.claim(agent)
 
     def agent(self, given: str | None) -> AgentName:
-        """Return the agent that a verb is about: the one given, or the one who acts."""
+        """Return the agent that a verb is about: the given agent, or the acting one."""
         name = given or self.options.agent or os.environ.get("COVEY_AGENT")
         if name is None and self.holder is not None:
             return self.holder.agent
@@ -135,7 +139,7 @@ class Call:
         return parse_agent_name(name)
 
     def on_behalf(self, actor: Identity) -> AgentName | None:
-        """Return whose mail the operator means; others mean their own."""
+        """Return the agent whose mail the operator means, or None if the actor is not the operator."""
         return self.agent(None) if actor.is_operator else None
 
     def close(self) -> None:

@@ -1,34 +1,40 @@
-"""The catalogue of verbs: where each lives and what it is for. Reading it imports none of them."""
+"""The catalogue of verbs: the module and the purpose of each.
+
+Reading the catalogue imports none of the verbs.
+"""
 
 from enum import Enum, auto
 from typing import Final, NamedTuple
 
 
 class Use(Enum):
-    """How a verb uses a space. Only a verb that makes a space runs where there is none."""
+    """The way in which a verb uses a space. Only a verb that makes a space runs if there is none."""
 
     NOTHING = auto()
-    """It needs no space, or names its own."""
+    """The verb needs no space, or names its own."""
     GUARDS = auto()
-    """It looks, and its exit code lets something else happen. So it does not fall back to the home folder's space."""
+    """The verb only reads, and its exit code lets another program continue.
+
+    So it does not fall back to the home folder's space.
+    """
     LOOKS = auto()
-    """Without options that say otherwise it only reads: it makes, moves and marks nothing."""
+    """Unless options say otherwise, the verb only reads: it makes, moves and marks nothing."""
     EXAMINES = auto()
-    """It looks at whatever is there, also at nothing, and says itself what is missing."""
+    """The verb reads whatever exists, and itself reports missing parts."""
     ACTS = auto()
-    """It changes what is in a space."""
+    """The verb changes records of a space."""
     MAKES = auto()
-    """It can be the first command of a space, which it makes where there is none, and says so."""
+    """The verb can be the first command of a space: it creates a missing space and says so."""
 
 
 class VerbEntry(NamedTuple):
     module: str
-    """Under covey.surfaces.cli.verbs; a whole name where another surface brings the verb."""
+    """Name under covey.surfaces.cli.verbs, or a full module name if another surface brings the verb."""
     group: str
     use: Use
     summary: str
     json_only: bool = False
-    """It writes JSON whether asked to or not: programs call it, and its form was agreed on elsewhere."""
+    """True if the verb always writes JSON: programs call it, and its format was agreed on elsewhere."""
 
 
 GROUPS: Final = ("Space", "Mail", "Dialogue", "Tasks", "Children", "Ledger", "Operation")

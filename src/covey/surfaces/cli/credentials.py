@@ -1,4 +1,4 @@
-"""Credentials: who acts by the token in COVEY_TOKEN, and what such a call can't pretend."""
+"""Credentials: the identity behind the token in COVEY_TOKEN, and the claims that such a call can't make."""
 
 import os
 
@@ -12,9 +12,11 @@ from covey.services.space import Services
 
 
 def acting(services: Services, holder: Identity, claimed: str | None, about: str | None) -> Identity:
-    """Return the holder of a token, in the session that COVEY_SESSION proves. A caller that claims another name is
-    refused. For the operator, `about` (the option --agent) names the agent in question, and `claimed` (the option
-    --from) the speaker."""
+    """Return the holder of a token, in the session that COVEY_SESSION proves.
+
+    A caller that claims another name is refused. For the operator, `about` (the option --agent) names the agent in
+    question, and `claimed` (the option --from) the speaker.
+    """
     named = None if holder.is_operator else about or os.environ.get("COVEY_AGENT")
     for name in (claimed, named):
         if name is not None and parse_agent_name(name) != holder.agent:
@@ -35,6 +37,6 @@ def check_whole(holder: Identity | None, action: str) -> None:
 
 
 def refuse_tokens(reason: str) -> None:
-    """Raise IdentityRefused where a token is shown that can't be asked for."""
+    """Raise IdentityRefused if COVEY_TOKEN is set for a command that can't check tokens."""
     if "COVEY_TOKEN" in os.environ:
         raise IdentityRefused(f"{reason}: unset COVEY_TOKEN")

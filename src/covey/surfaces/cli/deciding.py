@@ -1,4 +1,7 @@
-"""Deciding: saying yes or no to a message that asks for it. What that does goes by the kind of the message."""
+"""Decisions: approval or rejection of a message that asks for it.
+
+The kind of the message determines the effect.
+"""
 
 from argparse import ArgumentParser
 from collections.abc import Callable, Mapping
@@ -22,7 +25,7 @@ def add_deciding(parser: ArgumentParser, why: str) -> None:
 
 
 def decide(call: Call, approve: bool) -> int:
-    """Say yes or no to the message that is named."""
+    """Approve or reject the named message."""
     options = call.options
     message_id = message_of(call, options.id, options.sender)
     message = call.run(call.services.mail.message(message_id))
@@ -46,4 +49,4 @@ def _on_task(call: Call, message: Message, actor: Identity, decision: Decision) 
 
 
 _DECIDERS: Final[Mapping[Kind, Decider]] = {Kind.REQUEST: _on_approval, Kind.TASK: _on_task}
-"""What decides on a message, by its kind."""
+"""The decision handler of each kind of message."""

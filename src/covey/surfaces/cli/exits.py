@@ -1,4 +1,4 @@
-"""Exit codes, and which error has which."""
+"""Exit codes, and their mapping from errors."""
 
 from typing import Final
 
@@ -10,18 +10,18 @@ USAGE: Final = 2
 NOT_FOUND: Final = 3
 UNAVAILABLE: Final = 4
 REJECTED: Final = 5
-"""What was asked for got an answer, and the answer is no."""
+"""The request was answered, and the answer is no."""
 FAILED: Final = 6
-"""What was handed over was tried, and came to nothing."""
+"""The delegated work was tried, and failed."""
 TIMED_OUT: Final = 7
 STOPPED: Final = 8
 LOST: Final = 9
-"""A child took longer than it may, was stopped by somebody, or went with what watched over it."""
+"""The child was stopped after its time limit, was stopped by a caller, or was lost with its supervisor."""
 INTERRUPTED: Final = 130
 
 
 def exit_code(error: CoveyError) -> int:
-    """Return the exit code for an error: a wrong value is usage, everything else goes by its branch."""
+    """Return the exit code of an error. A wrong value is a usage error; all others go by their branch."""
     if isinstance(error, Invalid):
         return USAGE
     if isinstance(error, NotFound):

@@ -1,4 +1,4 @@
-"""Following the journal: what happened after a position, and what happens from then on, woken by its bell."""
+"""Following the journal: events after a position, then new events as its bell announces them."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime
@@ -13,15 +13,17 @@ from covey.surfaces.cli.live import check_reader
 
 PAGE: Final = 500
 WAIT_SECONDS: Final = 3600.0
-"""How long one wait is at most; where nothing limits the following, it then waits again."""
+"""Timeout of one wait. If the caller set no limit, another wait follows."""
 
 Show = Callable[[Sequence[Event]], Awaitable[bool]]
-"""Shows events, and tells whether it wants more."""
+"""Shows events, and returns True if it wants more."""
 
 
 async def follow(services: Services, after: int, show: Show, wanted: EventFilter, seconds: float | None) -> None:
-    """Show what happened after a position, in its order, and go on as more happens, until `show` wants no more or so
-    many seconds have passed."""
+    """Show events after a position in order, and continue with new ones.
+
+    Stop when `show` wants no more, or after that many seconds.
+    """
     clock = services.clock
     ends_at = None if seconds is None else clock.monotonic() + seconds
 
@@ -30,7 +32,8 @@ async def follow(services: Services, after: int, show: Show, wanted: EventFilter
         check_reader()
         newest = await services.history.last()
         page = await services.history.read(after, PAGE, wanted)
-        # Where all that fits has been read, what does not fit need not be walked over again.
+        # A page that is not full means that all matching events were read. Events that do not match are then skipped
+        # next time.
         after = page[-1].position if len(page) == PAGE else max(after, newest, *(event.position for event in page))
         return page or None
 
@@ -44,14 +47,16 @@ async def follow(services: Services, after: int, show: Show, wanted: EventFilter
 
 
 async def position_before(history: History, since: datetime) -> int:
-    """Return a position after which everything happened later than `since`. The journal grows with time, so this
-    takes a look at a few events only."""
+    """Return a position after which every event happened later than `since`.
+
+    The journal is ordered by time, so a binary search reads only a few events.
+    """
     low, high = 0, await history.last()
     while low < high:
         middle = (low + high) // 2
         events = await history.read(middle, 1)
         if not events or events[0].at > since:
-            high = middle  # nothing older lies after it that can be seen from here
+            high = middle  # no older event after it is visible here
         else:
             low = events[0].position
     return low

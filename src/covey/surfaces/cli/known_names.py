@@ -1,4 +1,4 @@
-"""Known names: the agents and sessions of a space, looked up for a shell that completes words."""
+"""Known names: the agents and sessions of a space, for completion in a shell."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -11,12 +11,15 @@ _MANY: Final = 1_000
 
 
 def known_names(call: Call) -> Sequence[AgentName]:
-    """Return the names of all agents. No store is made where there is none: pressing a key changes nothing."""
+    """Return the names of all agents. A missing store is not created: completion changes nothing."""
     return call.run(call.services.directory.names()) if is_there(call.url) else ()
 
 
 def known_children(call: Call) -> Sequence[tuple[str, str]]:
-    """Return what the children that run are called, by label or the beginning of their run's id, and what they do."""
+    """Return the running children, each with its description or agent.
+
+    A child is named by its label, or else by the beginning of its run's id.
+    """
     if not is_there(call.url):
         return ()
     from covey.ports.work import RunFilter
@@ -27,7 +30,7 @@ def known_children(call: Call) -> Sequence[tuple[str, str]]:
 
 
 def known_sessions(call: Call) -> Sequence[tuple[str, str]]:
-    """Return the same, and what other live sessions are called that have a label."""
+    """Return the running children, and other live sessions that have a label."""
     if not is_there(call.url):
         return ()
     children = known_children(call)

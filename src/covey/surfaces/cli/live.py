@@ -1,4 +1,4 @@
-"""Live: a verb that waits gets an event loop and a space whose bells it hears, and lets go of both on Ctrl-C."""
+"""Live verbs: a verb that waits gets an event loop and a space with bells, and closes both on Ctrl-C."""
 
 import asyncio
 import select
@@ -16,7 +16,7 @@ T = TypeVar("T")
 
 
 def run_live(call: Call, work: Callable[[Services], Awaitable[T]]) -> T:
-    """Return what `work` comes to. Ctrl-C cancels it, everything is closed, and KeyboardInterrupt is raised."""
+    """Return the result of `work`. Ctrl-C cancels it, closes everything and raises KeyboardInterrupt."""
     hears_keys = signal.getsignal(signal.SIGINT) is signal.default_int_handler and current_thread() is main_thread()
     is_interrupted = False
 
@@ -28,15 +28,15 @@ def run_live(call: Call, work: Callable[[Services], Awaitable[T]]) -> T:
 
     async def run() -> T:
         if hears_keys:
-            # In a turn of its own. The handler that asyncio brings along cancels between any two steps of a callback.
+            # asyncio's own handler can cancel between any two steps of a callback. This one runs in a turn of its own.
             asyncio.get_running_loop().add_signal_handler(signal.SIGINT, interrupt, asyncio.current_task())
         call.tell_of_new_space()
         if not engine_of(call.url).capabilities.is_shared:
-            return await work(call.services)  # a second connection would be to another, empty space
+            return await work(call.services)  # a second connection would open another, empty space
         is_open = False
 
         def report(what: str, done: int, total: int | None) -> None:
-            if not is_open:  # from then on the screen is the verb's
+            if not is_open:  # after that, the verb owns the screen
                 call.report(what, done, total)
 
         ports = connect(call.url, ["."], report)
@@ -56,15 +56,17 @@ def run_live(call: Call, work: Callable[[Services], Awaitable[T]]) -> T:
 
 
 async def _look(_transaction: object) -> None:
-    """See to it that the space is there, which may take long at first."""
+    """Read nothing: the transaction alone opens the space, which may take long the first time."""
 
 
 def check_reader() -> None:
-    """Raise BrokenPipeError where stdout is a pipe that nobody reads any more: `covey watch | head -1` then ends at
-    once, and not when it has something more to say."""
+    """Raise BrokenPipeError if stdout is a pipe whose reader has closed it.
+
+    So `covey watch | head -1` ends at once, instead of at its next output.
+    """
     try:
         descriptor = sys.stdout.fileno()
-    except (OSError, ValueError):  # a stand-in for stdout that is no file
+    except (OSError, ValueError):  # stdout is replaced by an object without a file
         return
     poll = select.poll()
     poll.register(descriptor, 0)

@@ -1,4 +1,4 @@
-"""A living page on a terminal: drawn when something changes, every second for its clocks, and until a key ends it."""
+"""A live page on a terminal: redrawn after each change and every second, until a key ends it."""
 
 import asyncio
 import os
@@ -21,8 +21,10 @@ from covey.surfaces.cli.terminal.ticking import ticking
 
 @contextmanager
 def keys(key: str, pressed: Callable[[], None]) -> Generator[None]:
-    """Call `pressed` once, when that key is pressed while the block runs. Keys are not shown meanwhile; Ctrl-C
-    interrupts as ever. Where stdin is no terminal there are none."""
+    """Call `pressed` once, when that key is pressed while the block runs.
+
+    Keys are not echoed meanwhile, and Ctrl-C still interrupts. If stdin is not a terminal, no keys are read.
+    """
     if sys.stdin is None or not sys.stdin.isatty():
         yield
         return
@@ -35,7 +37,7 @@ def keys(key: str, pressed: Callable[[], None]) -> Generator[None]:
             content = os.read(descriptor, 1024)
         except OSError:
             content = b""
-        if not content or key.encode() in content.lower():  # nothing: the terminal is gone
+        if not content or key.encode() in content.lower():  # no content means that the terminal is gone
             loop.remove_reader(descriptor)
             pressed()
 
@@ -49,7 +51,7 @@ def keys(key: str, pressed: Callable[[], None]) -> Generator[None]:
 
 
 CALM_SECONDS: Final = 0.1
-"""How long it waits after it has looked: what happens meanwhile is shown at once."""
+"""Pause after each redraw. Changes during the pause are shown together."""
 
 
 async def live_page(
@@ -60,8 +62,10 @@ async def live_page(
     is_change: Callable[[Event], bool],
     seconds: float | None,
 ) -> None:
-    """Let `paint` draw what `look` has found, again after each change, until q or Ctrl-C is pressed, or so many seconds
-    have passed."""
+    """Draw with `paint` the state that `look` has read, again after each change.
+
+    The page ends with q, with Ctrl-C, or after that many seconds.
+    """
     this, is_over = asyncio.current_task(), False
     loop = asyncio.get_running_loop()
 
@@ -78,7 +82,7 @@ async def live_page(
             await asyncio.sleep(CALM_SECONDS)
         return True
 
-    after = await services.history.last()  # before the look, so that no change is between it and what follows
+    after = await services.history.last()  # read before the look, so that no change between the two is missed
     await look()
     with output.canvas() as canvas, keys("q", end):
 

@@ -1,4 +1,4 @@
-"""The codes by which agent loops know what went wrong, for the messages-* verbs."""
+"""Error codes that agent loops know, for the messages-* verbs."""
 
 import re
 from collections.abc import Mapping
@@ -12,7 +12,7 @@ _SAME: Final[Mapping[str, str]] = {
     "message-too-large": "messages-body-too-large",
     "file-outside-roots": "messages-body-file-not-allowed",
 }
-"""By our own code."""
+"""Codes of loops, by Covey's own code."""
 
 _WRONG: Final[Mapping[str, str]] = {
     "agent name": "messages-invalid-agent",
@@ -23,7 +23,7 @@ _WRONG: Final[Mapping[str, str]] = {
     "time": "messages-invalid-since",
     "file": "messages-body-file-read-failed",
 }
-"""By what has a wrong value."""
+"""Codes of loops for a wrong value, by the name of the value."""
 
 _MISSING: Final[Mapping[str, str]] = {
     "id": "messages-missing-id",
@@ -36,13 +36,13 @@ _MISSING: Final[Mapping[str, str]] = {
     "body": "messages-missing-body",
     "in-reply-to": "messages-response-needs-in-reply-to",
 }
-"""By what is missing."""
+"""Codes of loops for a missing value, by the name of the value."""
 
 _OPTION: Final = re.compile(r"argument (--[a-z-]+)[:/]")
 
 
 def loop_code(error: CoveyError) -> str:
-    """Return the code that a loop knows an error by; our own where loops have none."""
+    """Return the loops' code for an error, or Covey's own code if loops have none."""
     if not isinstance(error, Invalid):
         return _SAME.get(error.code, error.code)
     option = _OPTION.match(error.rule)

@@ -1,4 +1,4 @@
-"""The door: find the verb, load only that one, run it, turn errors into exit codes."""
+"""The entry point: find the verb, load only its module, run it, and turn errors into exit codes."""
 
 import os
 import sys
@@ -16,11 +16,11 @@ from covey.surfaces.cli.exits import DONE, INTERRUPTED, exit_code
 from covey.surfaces.cli.terminal.output import Output, columns
 
 WIDEST = 100
-"""Help is not spread wider, however wide the terminal is."""
+"""Maximum width of the help, however wide the terminal is."""
 
 
 class Verb(Protocol):
-    """What a module under verbs/ provides."""
+    """The interface of a module under verbs/."""
 
     def arguments(self, parser: ArgumentParser) -> None: ...
 
@@ -28,7 +28,10 @@ class Verb(Protocol):
 
 
 class Help(RawDescriptionHelpFormatter):
-    """Told the width: argparse makes a formatter for every argument, and by itself loads shutil to ask for it."""
+    """A help formatter with a given width.
+
+    argparse makes a formatter for every argument, and without a width each one loads shutil to ask for it.
+    """
 
     def __init__(self, prog: str) -> None:
         super().__init__(prog, width=min(columns(), WIDEST) - 2)
@@ -40,7 +43,7 @@ class Help(RawDescriptionHelpFormatter):
 
 
 class Parser(ArgumentParser):
-    """Raises instead of exiting, so that usage errors come out like all others."""
+    """A parser that raises instead of exiting, so that usage errors are reported like all others."""
 
     def error(self, message: str) -> NoReturn:
 
@@ -55,7 +58,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         code = _run(words, output)
         output.flush()
         return code
-    except BrokenPipeError:  # who reads has enough: `covey log | head -1`
+    except BrokenPipeError:  # the reader has closed the pipe: `covey log | head -1`
         output.abandon()
         return DONE
 
@@ -80,7 +83,7 @@ def _run(words: list[str], output: Output) -> int:
         output.error(error, _code_in(verb, error))
         return exit_code(error)
     except KeyboardInterrupt:
-        output.step("")  # where the terminal shows the key, the next line begins below it
+        output.step("")  # starts a new line below the key that the terminal echoes
         output.note("covey: interrupted")
         return INTERRUPTED
     finally:
@@ -89,8 +92,10 @@ def _run(words: list[str], output: Output) -> int:
 
 
 def _check_space(call: Call, use: Use) -> None:
-    """Raise SpaceMissing if a verb needs a space and there is none. Nothing is made. If the space of the home folder is
-    used from another folder, say so."""
+    """Raise SpaceMissing if a verb needs a space and there is none.
+
+    Nothing is created. If the space of the home folder is used from another folder, say so.
+    """
     if use in (Use.NOTHING, Use.EXAMINES):
         return
     is_named = bool(call.options.store or os.environ.get("COVEY_STORE"))
@@ -101,7 +106,7 @@ def _check_space(call: Call, use: Use) -> None:
         )
     call.is_first = not is_there(call.url)
     if call.is_first and use is not Use.MAKES:
-        from shlex import quote  # here because a space is seldom missing
+        from shlex import quote  # imported late because a space is seldom missing
 
         engine = engine_of(call.url)
         if not engine.capabilities.is_lasting:
@@ -115,7 +120,7 @@ def _check_space(call: Call, use: Use) -> None:
 
 
 def _code_in(verb: str | None, error: CoveyError) -> str | None:
-    """Return the code of an error in the words of those who agreed on the form of a verb; None for our own."""
+    """Return the code of an error in the agreed format of a verb, or None for Covey's own code."""
     if verb is None or not VERBS[verb].json_only:
         return None
     from covey.surfaces.cli.loop_codes import loop_code
@@ -124,14 +129,14 @@ def _code_in(verb: str | None, error: CoveyError) -> str | None:
 
 
 def _check_text(words: Sequence[str]) -> None:
-    """Raise Invalid where a word is no text: it could be neither stored nor shown."""
+    """Raise Invalid if a word is not UTF-8: such a word can be neither stored nor shown."""
     for word in words:
         if not word.isascii() and any("\ud800" <= c <= "\udfff" for c in word):
             raise Invalid("argument", word, "it is not UTF-8")
 
 
 def _verb(words: list[str]) -> str | None:
-    """Take the verb out of the words: the first that is no option and no option's value."""
+    """Remove and return the verb: the first word that is neither an option nor an option's value."""
     skip = False
     for place, word in enumerate(words):
         if skip:
@@ -157,8 +162,10 @@ def _known(verb: str) -> str:
 
 
 def parse(verb: str, words: Sequence[str]) -> tuple[Namespace, Verb]:
-    """Return the options of a call and the module that carries it out. Options may stand anywhere among the words:
-    `covey reply 3 --from coder "yes"`."""
+    """Return the options of a call and the module of its verb.
+
+    Options may stand anywhere among the words: `covey reply 3 --from coder "yes"`.
+    """
     return parser_of(verb).parse_intermixed_args(words), load(verb)
 
 
@@ -200,7 +207,7 @@ class Usage(Invalid):
 
 
 def with_closest(problem: str, options: Iterable[str]) -> str:
-    """Return what a parser complains about; an option that it does not know with those that are close to it."""
+    """Return a parser's message. If it names an unknown option, add the closest known options."""
     _, _, unknown = problem.partition("unrecognized arguments: ")
     option = unknown.split(" ")[0].partition("=")[0]
     near = closest(option, options) if option.startswith("--") else ()

@@ -1,4 +1,4 @@
-"""The overview: what `covey` and `covey --help` say. It teaches the first steps and lists the verbs."""
+"""The overview: the text of `covey` and `covey --help`, with the first steps and the list of verbs."""
 
 from covey.surfaces.cli.catalogue import GROUPS, VERBS
 from covey.surfaces.cli.terminal.letters import reflowed

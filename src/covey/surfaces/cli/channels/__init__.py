@@ -1,1 +1,1 @@
-"""Channels at work: what carries posts to people, and what hears what they say."""
+"""Channels at work: carriers of posts to people, and listeners for their replies."""

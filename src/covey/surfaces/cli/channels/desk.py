@@ -1,4 +1,4 @@
-"""`covey channels run`: what a person or a program sees of channels at work."""
+"""`covey channels run`: the output of running channels, for people and programs."""
 
 from collections.abc import Sequence
 from typing import TextIO
@@ -19,14 +19,16 @@ from covey.surfaces.cli.live import run_live
 
 
 class ChannelScreen:
-    """Tells of what is posted and heard, and remembers whether something was not. Posts of a console are on stdout
-    themselves; everything else is said beside them, or with --json as a line each."""
+    """Reports posts and replies, and records if a post was not taken.
+
+    Posts of a console are on stdout themselves. All other events go to stderr, or with --json to one line each.
+    """
 
     def __init__(self, call: Call) -> None:
         self._output = call.output
         self.is_all_posted = True
         self.consoles: set[AgentName] = set()
-        """Whose posts a person sees for themselves."""
+        """Channels whose posts a person already sees on the console."""
 
     @property
     def listeners(self) -> Listeners:
@@ -74,7 +76,7 @@ class ChannelScreen:
 
 
 def run_at_a_desk(call: Call, names: Sequence[AgentName], stream: TextIO) -> int:
-    """Carry posts as a call says; 1 where `--once` left something that was not taken."""
+    """Carry posts as the options say. Return 1 if `--once` left a post that was not taken."""
     options = call.options
     if options.once and options.listen:
         raise Invalid("--listen", options.listen, "it goes on, and --once ends")

@@ -1,4 +1,4 @@
-"""Channels and posts, as people and programs see them: without anything that would let one post there."""
+"""Channels and posts, for people and programs, without secrets that would allow posting."""
 
 from datetime import datetime
 
@@ -13,11 +13,11 @@ from covey.surfaces.cli.options.when import age
 from covey.surfaces.cli.terminal.letters import one_line
 
 WORDS = {PostState.PENDING: "deferred"}
-"""What became of an attempt, where the state of the post does not say it."""
+"""Words for the outcome of an attempt, if they differ from the state of the post."""
 
 
 def channel_document(view: ChannelView) -> dict[str, Json]:
-    """Return a channel as programs get it."""
+    """Return a channel as a JSON document."""
     config = view.config
     return {
         "channel": view.name,
@@ -35,7 +35,7 @@ def channel_document(view: ChannelView) -> dict[str, Json]:
 
 
 def binding_document(binding: Binding) -> dict[str, Json]:
-    """Return a binding as programs get it."""
+    """Return a binding as a JSON document."""
     return {
         "channel": binding.channel,
         "conversation": binding.conversation,
@@ -45,7 +45,7 @@ def binding_document(binding: Binding) -> dict[str, Json]:
 
 
 def post_document(post: Post) -> dict[str, Json]:
-    """Return a post as programs get it."""
+    """Return a post as a JSON document."""
     return {
         "post": post.id,
         "message": delivery_message(post.id),
@@ -60,7 +60,7 @@ def post_document(post: Post) -> dict[str, Json]:
 
 
 def place_of(config: ChannelConfig | None) -> str:
-    """Return how a channel reaches people, in a word or two."""
+    """Return the medium of a channel in a word or two, for people."""
     if config is None:
         return "not set up"
     if config.kind is ChannelKind.CONSOLE:
@@ -70,14 +70,14 @@ def place_of(config: ChannelConfig | None) -> str:
 
 
 def trouble_of(view: ChannelView, now: datetime) -> str:
-    """Return what a person should know of a channel that does not get rid of its posts."""
+    """Return the failed posts, the next retry and the last error of a channel, for people."""
     soon = f"next try in {age(now, view.next_at)}" if view.next_at is not None and view.next_at > now else ""
     failed = f"{view.failed} failed" if view.failed else ""
     return ", ".join(filter(None, (failed, soon if view.error else "", view.error)))
 
 
 def conversation_of(conversation: str) -> str:
-    """Return how people see which conversation is meant."""
+    """Return the name of a conversation, for people."""
     return conversation or "(its own)"
 
 

@@ -1,4 +1,4 @@
-"""The cast: players as processes that are started, cued, killed and, whatever happens, gone at the end."""
+"""The cast: players as processes that are started, cued and killed. All of them have ended when the cast closes."""
 
 import asyncio
 import os
@@ -12,20 +12,20 @@ from typing import IO, Final, Self
 from covey.core.errors import Unavailable
 
 EXIT_SECONDS: Final = 3.0
-"""How long players may take to leave, where something went wrong, before they are killed."""
+"""Time that players get to leave after an error, before they are killed."""
 
 
 class Cast:
-    """Use it as `async with Cast(…) as cast`."""
+    """Player processes. Use it as `async with Cast(…) as cast`."""
 
     def __init__(self, url: str, pace: float, complaints: IO[bytes]) -> None:
         self._url = url
         self._pace = pace
         self._complaints = complaints
-        """What players say on stderr."""
+        """The file that collects the stderr of the players."""
         self._processes: list[Process] = []
         self._playing: dict[str, Process] = {}
-        """Those that nobody has asked to end."""
+        """Players that were not asked to end."""
         self.killed = 0
 
     async def __aenter__(self) -> Self:
@@ -47,7 +47,7 @@ class Cast:
         await self._gone()
 
     async def start(self, role: str, *, is_slow: bool = False) -> int:
-        """Start a player; return the id of its process. Ctrl-C does not reach it: it is ours to let it go."""
+        """Start a player and return its process id. Ctrl-C does not reach a player: the cast ends it."""
         words = [role, self._url, str(self._pace), *(["slow"] if is_slow else [])]
         process = await asyncio.create_subprocess_exec(
             *(sys.executable, "-P", "-m", "covey.surfaces.cli.demo.player", *words),
@@ -63,24 +63,24 @@ class Cast:
 
     @property
     def started(self) -> int:
-        """How many processes have played."""
+        """The number of processes started so far."""
         return len(self._processes)
 
     async def watch(self, role: str) -> None:
-        """Wait for the end of a player; Unavailable where nobody asked for it."""
+        """Wait until a player ends. Raise Unavailable if the cast did not ask it to."""
         process = self._playing[role]
         await process.wait()
         if self._playing.get(role) is process:
             raise self._failed(role, process)
 
     def cue(self, role: str, line: str) -> None:
-        """Tell a player what comes next."""
+        """Send a player its next cue."""
         stdin = self._playing[role].stdin
         assert stdin is not None
         stdin.write(f"{line}\n".encode())
 
     async def kill(self, role: str) -> int:
-        """Kill a player where it stands, with SIGKILL; return the id of the process that was."""
+        """Kill a player with SIGKILL and return the id of its process."""
         process = self._playing.pop(role)
         process.kill()
         self.killed += 1
@@ -88,7 +88,7 @@ class Cast:
         return process.pid
 
     async def dismiss(self) -> None:
-        """Let all players leave, and wait until they have; Unavailable where one can't."""
+        """Let all players leave, and wait until they have. Raise Unavailable if one fails."""
         leaving, self._playing = self._playing, {}
         for process in leaving.values():
             _let_go(process)
@@ -108,13 +108,13 @@ class Cast:
 
 
 def _let_go(process: Process) -> None:
-    """Close what a player listens to: it leaves then."""
+    """Close the stdin of a player, which makes it leave."""
     assert process.stdin is not None
     process.stdin.close()
 
 
 def _environment() -> dict[str, str]:
-    """Return an environment in which a player finds this very Covey, wherever it was imported from."""
+    """Return an environment in which a player imports this same copy of Covey."""
     here = str(Path(__file__).resolve().parents[4])
     known = os.environ.get("PYTHONPATH")
     return {**os.environ, "PYTHONPATH": os.pathsep.join((here, known)) if known else here}

@@ -1,4 +1,4 @@
-"""What each player does when it hears something: a small model with a script instead of a mind."""
+"""The parts of the players: each is a small model with a script instead of a mind."""
 
 import asyncio
 from collections import deque
@@ -22,11 +22,11 @@ from covey.surfaces.cli.demo.script import (
 from covey.surfaces.python.member import Member
 
 PATIENCE: Final = 60.0
-"""Longer than the demo may take: how long an ask waits, and how long a slow mind thinks."""
+"""Timeout of an ask, and thinking time of a slow player. Longer than the demo may take."""
 
 
 class Turns:
-    """The turns of a model: it is shown what waits, and by answering it proves that it had it in its context."""
+    """The turns of a model: it is shown its waiting mail, and its answer proves that the mail was in its context."""
 
     def __init__(self, me: Member, pace: float) -> None:
         self.me = me
@@ -35,14 +35,14 @@ class Turns:
         self._count = 0
 
     async def hear(self) -> Message:
-        """Return the next message that the model has read; wait for one where none is there."""
+        """Return the next message that the model has read. Wait if there is none."""
         while not self._heard:
             if await self.me.inbox.next(PATIENCE) is not None:
                 await self._turn()
         return self._heard.popleft()
 
     async def think(self) -> None:
-        """Take the time that a model takes."""
+        """Sleep as long as a model would think."""
         await asyncio.sleep(self._pace)
 
     async def _turn(self) -> None:
@@ -119,7 +119,7 @@ async def coder(turns: Turns, cues: Cues, is_slow: bool) -> None:
 
 
 async def fixer(turns: Turns, cues: Cues, is_slow: bool) -> None:
-    """Answer beside the point, and be at a loss after that."""
+    """Answer beside the point, then report being stuck."""
     del cues, is_slow
     me = turns.me
     while True:
@@ -134,7 +134,7 @@ async def fixer(turns: Turns, cues: Cues, is_slow: bool) -> None:
 
 
 async def critic(turns: Turns, cues: Cues, is_slow: bool) -> None:
-    """Ask about what is unclear; insist where the answer is."""
+    """Ask about an unclear change, and insist if the answer is unclear."""
     del cues, is_slow
     me = turns.me
     while True:
@@ -156,7 +156,7 @@ async def critic(turns: Turns, cues: Cues, is_slow: bool) -> None:
 
 
 async def guide(turns: Turns, cues: Cues, is_slow: bool) -> None:
-    """Hand on what a person asks for, and say so. The result goes to the person's conversation by itself."""
+    """Delegate a person's request and say so. The result goes to the person's conversation by itself."""
     del cues, is_slow
     me = turns.me
     while True:
@@ -167,7 +167,7 @@ async def guide(turns: Turns, cues: Cues, is_slow: bool) -> None:
 
 
 async def maker(turns: Turns, cues: Cues, is_slow: bool) -> None:
-    """Do one task after the other."""
+    """Take and complete one task after the other."""
     del cues, is_slow
     while True:
         work = await turns.me.take(timeout=PATIENCE)

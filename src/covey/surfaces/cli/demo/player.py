@@ -1,6 +1,6 @@
 """One player in a process of its own: `python -m covey.surfaces.cli.demo.player ROLE URL PACE [slow]`.
 
-Cues come on standard input. When that ends, the show is over: a player never outlives whoever started it.
+Cues come on standard input. At its end the show is over: a player never outlives the process that started it.
 """
 
 import asyncio

@@ -1,4 +1,4 @@
-"""Who plays, in which order, and about what. Only the words are made up; what becomes of them is not."""
+"""The script: players, acts and their topics. Only the texts are invented; the states come from the ledger."""
 
 from typing import Final, NamedTuple
 
@@ -30,7 +30,7 @@ QUESTION: Final = "Write me a function that sorts files by time."
 
 class Act(NamedTuple):
     cue: str
-    """What the lead is told."""
+    """The cue for the lead."""
     scope: str | None
     title: str
 

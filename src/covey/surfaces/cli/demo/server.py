@@ -1,4 +1,4 @@
-"""A NATS server for the demo: started for it on a free port, and gone with it, whatever ends it."""
+"""A NATS server for the demo: started on a free port, and stopped when the demo ends for any reason."""
 
 import asyncio
 import os
@@ -38,13 +38,13 @@ class Served:
 
     @property
     def command(self) -> str:
-        """What starts the server again, with all that it has kept."""
+        """The command that starts the server again, with all its data."""
         host, _, port = self._address.rpartition(":")
         return f"{self._program} -js -sd {self._folder / 'server'} -a {host} -p {port}"
 
 
 def find_server() -> str:
-    """Return the program of the server, beside this Python or in the PATH; say what is missing."""
+    """Return the server's program, beside this Python or in the PATH. Raise if it or its extra is missing."""
     if find_spec("nats") is None:
         raise ExtraMissing("a space on NATS", "nats")
     beside = Path(sys.executable).parent / PROGRAM
@@ -56,7 +56,7 @@ def find_server() -> str:
 
 @asynccontextmanager
 async def served(folder: Path, program: str) -> AsyncGenerator[Served]:
-    """Give a space on a server that keeps everything in the folder."""
+    """Provide a space on a server that keeps its data in the folder."""
     starting = launcher()
     try:
         running = await starting.start(
@@ -80,7 +80,7 @@ async def served(folder: Path, program: str) -> AsyncGenerator[Served]:
 
 
 async def _ready(running: Running) -> str:
-    """Return where the server listens, once it does."""
+    """Return the address of the server once it is ready."""
     address = ""
     said = ""
     async for line in running.lines():

@@ -1,4 +1,4 @@
-"""The show: start the players, let the acts follow one another, kill one of them, and count at the end."""
+"""The show: start the players, run the acts in order, kill one player, and count at the end."""
 
 import asyncio
 import time
@@ -48,7 +48,7 @@ class Stage:
         self.messages: list[MessageId] = []
         """Every message so far, in order."""
         self.events = 0
-        """How many there were."""
+        """The number of events shown so far."""
         self._position = 0
         self._posted: dict[str, Outgoing] = {}
 
@@ -59,17 +59,17 @@ class Stage:
         self.show(heading(title))
 
     def started(self, role: str, pid: int) -> None:
-        """A process has been started; its session is still to come."""
+        """Report the start of a process. Its session follows later."""
         self._transcript.processes[role] = pid
         self.tell("started", agent=role, pid=pid)
 
     def killed(self, role: str, pid: int, presence: str, debt: str) -> None:
-        """A process has been killed, and this is what others see of it."""
+        """Report that a process was killed, with its agent's presence and debt as others see them."""
         self.tell("killed", agent=role, pid=pid, presence=presence, debt=debt)
         self.show(self._transcript.killed(role, pid, presence, debt))
 
     def asked(self, conversation: str, text: str) -> None:
-        """A person says something in a conversation."""
+        """Report a person's text in a conversation."""
         self.tell("asked", conversation=conversation, text=text)
         self.show(self._transcript.in_conversation(conversation, "says", text))
 
@@ -78,12 +78,15 @@ class Stage:
         self.show(self._transcript.in_conversation(conversation, "reads", text))
 
     async def post(self, outgoing: Outgoing) -> Posted:
-        """Take what is posted in a conversation: this is a channel. It is shown when the journal says so."""
+        """Accept a post for a conversation: the stage acts as a channel.
+
+        The post is shown when the journal reports it.
+        """
         self._posted[outgoing.post.id] = outgoing
         return Posted()
 
     async def until(self, found: Callable[[Event], bool]) -> Event:
-        """Show what happens, up to the event that is waited for."""
+        """Show events up to the one that matches, and return it."""
         while True:
             event = await anext(self._events)
             await self._show(event)
@@ -91,13 +94,13 @@ class Stage:
                 return event
 
     async def rest(self) -> None:
-        """Show what has happened up to now."""
+        """Show all events up to now."""
         last = await self._space.services.history.last()
         if self._position < last:
             await self.until(lambda event: event.position >= last)
 
     def tell(self, what: str, **details: Json) -> None:
-        """Tell a program what happened beside the journal."""
+        """Report, in JSON output, an event that is not in the journal."""
         if self._output.as_json:
             self._output.json({"event": what, **details})
             self._output.flush()
@@ -127,29 +130,29 @@ class Stage:
 
 
 LIMIT_SECONDS: Final = 45.0
-"""How long it may take where the machine has other things to do. By itself it takes a few seconds."""
+"""Limit for the whole demo on a busy machine. It usually takes a few seconds."""
 
 
 class Summary(NamedTuple):
-    """What the ledger says at the end."""
+    """Numbers from the ledger at the end."""
 
     messages: int
     deliveries: dict[str, int]
-    """How many are in each state."""
+    """The number of deliveries in each state."""
     owed: tuple[str, ...]
     """The subjects that are still owed in the task that stalled."""
     events: int
     disagreements: int
-    """Between the records and the journal: none, where all is well."""
+    """Differences between the records and the journal. Normally 0."""
     processes: int
     killed: int
     seconds: float
     asked: MessageId
-    """The question that survived the death of whom it was for."""
+    """The question that survived the death of its recipient."""
 
 
 async def play(url: str, output: Output, pace: float) -> Summary:
-    """Play all acts on the space at `url`; Unavailable where a player fails or it takes too long."""
+    """Play all acts on the space at `url`. Raise Unavailable if a player fails or the limit passes."""
     began_at = time.monotonic()
     with TemporaryFile() as complaints:
         async with spaces.open(url) as space, Cast(url, pace, complaints) as cast:
@@ -191,7 +194,7 @@ class Show:
         return asked
 
     async def _hand_over(self, players: asyncio.TaskGroup) -> None:
-        """Let a person ask the guide through a channel, and carry back what is posted there."""
+        """Let a person ask the guide through a channel, and carry back the posts."""
         services = self._space.services
         channel = AgentName(CHAT)
         owner = services.identities.claim(AgentName("owner"))
@@ -208,7 +211,7 @@ class Show:
         carrying.cancel()
 
     async def summary(self, asked: MessageId, seconds: float) -> Summary:
-        """Count, by the ledger."""
+        """Return the numbers, counted from the ledger."""
         receipts = [await self._space.receipt(message_id) for message_id in self._stage.messages]
         states = Counter(str(delivery.state) for receipt in receipts for delivery in receipt.deliveries)
         return Summary(
@@ -241,7 +244,7 @@ class Show:
 
 
 def _ignore(*_: object) -> None:
-    """Nobody needs to be told: the journal is shown."""
+    """Ignore a notice of the pump: the journal is shown instead."""
 
 
 def _is_posted(event: Event) -> bool:
@@ -253,7 +256,7 @@ def _has_joined(event: Event) -> bool:
 
 
 def _has_committed(event: Event) -> bool:
-    """Tell whether an act is over: the lead has committed, or was refused and says so."""
+    """Return True if an act is over: the lead has committed, or was refused and reports it."""
     return event.actor.agent == LEAD and event.action in (Action.MESSAGE_SWEPT, Action.AGENT_STATUS)
 
 

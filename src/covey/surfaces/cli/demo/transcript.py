@@ -20,21 +20,23 @@ COLOURS: Final = {
     MAKER: "bold blue",
 }
 Line = Sequence[tuple[str, str]]
-"""Pieces of text, each with its style; that of a state is its name."""
+"""Pieces of text, each with its style. The style of a state is the state's name."""
 
 
 class Transcript:
-    """Turns events into lines. Messages of a scope get a letter, and everything that happens to them is shown; of the
-    others, what was said is enough."""
+    """Turns events into lines.
+
+    Messages of a scope get a letter, and all their state changes are shown. For other messages only the text is shown.
+    """
 
     def __init__(self) -> None:
         self._tags: dict[MessageId, str] = {}
         self._requests = 0
         self.processes: dict[str, int] = {}
-        """Which process plays whom."""
+        """Process ids, by role."""
 
     def said(self, message: Message) -> Line:
-        """Return what someone said to someone."""
+        """Return a message as one line: sender, recipient and text."""
         sender, to = message.sender.agent, str(message.to[0])
         head = (("  ", ""), (f"{sender:<6}", _colour(sender)), (" → ", "dim"), (f"{to:<6}", _colour(to)), ("  ", ""))
         if message.scope is None:
@@ -45,15 +47,15 @@ class Transcript:
         return (*head, *about, (f"“{message.text}”", ""))
 
     def in_conversation(self, conversation: str, what: str, text: str) -> Line:
-        """Return what a person says or reads."""
+        """Return the line for a text that a person says or reads."""
         return (("  ", ""), (f"{conversation} {what} ", "bold green"), (f"“{text}”", ""))
 
     def killed(self, role: str, pid: int, presence: str, debt: str) -> Line:
-        """Return how a player met its end."""
+        """Return the line for a killed player."""
         return _did(role, f"kill -9 {pid}: {role} is {presence}, its debt is {debt}", "bold red")
 
     def happened(self, event: Event) -> Iterator[Line]:
-        """Go through what an event did to the ledger, and to those who play."""
+        """Yield a line for each change that an event made to the ledger or to the players."""
         who = event.actor.agent
         match event.action:
             case Action.MESSAGE_SENT:
@@ -109,7 +111,7 @@ class Transcript:
             yield ((MARGIN, ""), (f"{tag} ", "bold"), *pieces)
 
     def _name(self, message: Message) -> str:
-        """Give a request the next letter, and an answer the small one of its request."""
+        """Give a request the next letter, and a response the lower-case letter of its request."""
         request = message.in_reply_to
         if message.kind is Kind.RESPONSE and request is not None and request in self._tags:
             tag = self._tags[request].lower()
@@ -139,6 +141,6 @@ def _texts(details: Mapping[str, Json], name: str) -> list[str]:
 
 
 def _states(details: Mapping[str, Json]) -> list[str]:
-    """Return in which state each copy of a new message began."""
+    """Return the initial state of each copy of a new message."""
     found = details["deliveries"]
     return [str(item["state"]) for item in found if isinstance(item, dict)] if isinstance(found, list) else []

@@ -1,1 +1,1 @@
-"""Options of verbs: times, names, references, texts, drafts and who acts."""
+"""Options of verbs: times, names, references, texts, drafts and the acting agent."""

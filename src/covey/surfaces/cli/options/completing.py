@@ -1,4 +1,4 @@
-"""Completing: which words can follow those on a command line."""
+"""Completion: the words that can follow a command line."""
 
 from argparse import SUPPRESS, Action, ArgumentParser
 from collections.abc import Callable, Iterable, Sequence
@@ -10,18 +10,18 @@ from covey.surfaces.cli.topics import TOPICS
 
 
 class Argument(NamedTuple):
-    """One thing that a verb takes."""
+    """One argument of a verb."""
 
     flags: tuple[str, ...]
-    """Empty where it is known by its place."""
+    """Empty for a positional argument."""
     metavar: str
-    """What its value is called; empty where it takes none."""
+    """The name of its value, or empty if it takes none."""
     choices: tuple[str, ...]
     help: str
     is_required: bool
     is_repeatable: bool
     is_common: bool
-    """Every verb takes it."""
+    """True if every verb takes it."""
 
     @property
     def takes_value(self) -> bool:
@@ -55,30 +55,30 @@ def _argument(action: Action, parser: ArgumentParser) -> Argument:
 
 
 FILES: Final = ":files"
-"""Said instead of words where the names of files are wanted: shells know them best."""
+"""Returned instead of words if file names are wanted: shells complete those themselves."""
 
 _AGENTS: Final = frozenset({"AGENT", "NAME", "WHOM"})
 _ANYWHERE: Final = {"--store": "the space", "--agent": "who acts"}
 
 
 class Word(NamedTuple):
-    """A word that can stand there, and what it is for."""
+    """A possible word, with its purpose."""
 
     word: str
     about: str = ""
 
 
 class KnownWords(NamedTuple):
-    """What a space knows. Each is asked only where such a thing can stand."""
+    """Names that a space knows. Each is read only if a name of this kind can follow."""
 
     agents: Callable[[], Sequence[str]]
     sessions: Callable[[], Sequence[tuple[str, str]]]
-    """What live sessions are called, and what each is for."""
+    """Names of live sessions, each with its purpose."""
     children: Callable[[], Sequence[tuple[str, str]]]
 
 
 def complete(words: Sequence[str], known: KnownWords, parser_of: Callable[[str], ArgumentParser]) -> Sequence[Word]:
-    """Return the words that can stand in the place of the last one. `parser_of` returns the parser of a verb."""
+    """Return the words that can replace the last one. `parser_of` returns the parser of a verb."""
     *before, current = words or ("",)
     verb, after = _verb(before)
     if before and before[-1] in _ANYWHERE:
@@ -124,7 +124,7 @@ def _of_verb(
 
 
 def _taken(after: Sequence[str], flags: dict[str, Argument]) -> int:
-    """Return how many words stand there that belong to no option."""
+    """Return the number of words that belong to no option."""
     count, is_value = 0, False
     for word in after:
         if is_value:

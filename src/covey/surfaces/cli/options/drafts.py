@@ -1,4 +1,4 @@
-"""Drafts: what the command line may say of a message, the same for every verb that sends one of its own."""
+"""Drafts: the message options that are the same for every verb that sends a message of its own."""
 
 import sys
 from argparse import ArgumentParser
@@ -23,8 +23,10 @@ STDIN = "-"
 
 
 def text_parts(given: str | None, output: Output, *, has_files: bool = False) -> tuple[TextPart, ...]:
-    """Return the text of a message as its first part. Only one that carries files may do without, and for it a person
-    who gave no text is not asked to type."""
+    """Return the text of a message as its first part.
+
+    Only a message with files may have no text. In that case a person who gave no text is not asked to type.
+    """
     if given is None and has_files and _is_typed():
         return ()
     text = read_text(given, output)
@@ -36,14 +38,14 @@ def text_parts(given: str | None, output: Output, *, has_files: bool = False) ->
 
 
 def read_text(given: str | None, output: Output) -> str:
-    """Return the text that was given, or stdin where it is - or nothing. A person at a terminal is told to type."""
+    """Return the given text, or stdin if it is "-" or missing. A person at a terminal is told to type."""
     if given is not None and given != STDIN:
         return given
     if sys.stdin is None:
         raise Invalid("text", None, "stdin is closed: give it as an argument")
     if _is_typed():
         output.note("Type the message; Ctrl-D on a line of its own ends it.")
-    # One byte more than can be sent is enough to know that it can't be, however much there is.
+    # One byte above the limit is enough to know that the text can't be sent.
     content = sys.stdin.buffer.read(MAX_ENVELOPE_BYTES + 1)
     if len(content) > MAX_ENVELOPE_BYTES:
         raise MessageTooLarge(len(content), MAX_ENVELOPE_BYTES)
@@ -54,12 +56,12 @@ def read_text(given: str | None, output: Output) -> str:
 
 
 def _is_typed() -> bool:
-    """Tell whether reading stdin waits for a person to type."""
+    """Return True if stdin is a terminal, so that reading it waits for a person."""
     return sys.stdin is not None and sys.stdin.isatty()
 
 
 def draft_arguments(parser: ArgumentParser) -> None:
-    """Add what can be said of a message besides its text and its recipients."""
+    """Add the options of a message besides its text and its recipients."""
     parser.add_argument("--from", dest="sender", metavar="AGENT", help="who says it; only claimed")
     parser.add_argument("--subject", help="a topic in kebab-case")
     parser.add_argument("--scope", help="what it is about; the gate counts what is owed in a scope")
@@ -104,7 +106,7 @@ def policy_of(call: Call) -> SendPolicy:
 
 
 def card_with(call: Call, name: AgentName | None, **given: Json) -> Card | None:
-    """Return the agent's card with what was given; None where nothing was."""
+    """Return the agent's card with the given changes, or None if there are none."""
     changes = {field: value for field, value in given.items() if value is not None}
     if not changes:
         return None

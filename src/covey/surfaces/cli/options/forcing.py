@@ -1,4 +1,4 @@
-"""Forcing: passing a gate over what is owed, for the verbs that can, and only with a reason."""
+"""Forcing a gate: pass it although answers are owed, with a reason."""
 
 from argparse import ArgumentParser, Namespace
 
@@ -12,7 +12,7 @@ def add_forcing(parser: ArgumentParser) -> None:
 
 
 def reason(options: Namespace) -> str | None:
-    """Return why a gate is to be forced, or None where it is not."""
+    """Return the reason for forcing a gate, or None if it is not forced."""
     why: str | None = options.why
     if options.force_commit_phase and not (why and why.strip()):
         raise Invalid("--why", why, "forcing the gate needs a reason")

@@ -1,4 +1,4 @@
-"""Who acts on a whole space: as for every verb, and where nobody is named, the user of the machine."""
+"""The actor on a whole space: as for every verb, or the machine's user if no agent is named."""
 
 import os
 import re
@@ -11,13 +11,18 @@ from covey.surfaces.cli.call import Call
 
 
 def actor_or_user(call: Call) -> Identity:
-    """Return who acts: who shows a token, the session, the agent that was named, or the user; the last two are only
-    claimed."""
+    """Return the acting identity: a token's holder, the session, the named agent or the user.
+
+    The named agent and the user are only claimed.
+    """
     return call.actor(None if call.is_identified else _user())
 
 
 def claimed_or_user(call: Call) -> Identity:
-    """Return the same where no session counts, because the space that it belongs to is replaced."""
+    """Return the named agent or the user, only claimed.
+
+    No session counts here, because the space that it belongs to is replaced.
+    """
     name = call.options.agent or os.environ.get("COVEY_AGENT") or _user()
     return claim(parse_agent_name(name))
 

@@ -1,1 +1,1 @@
-"""Sessions and their children on the command line: starting, showing, naming, stopping them."""
+"""Sessions and their children on the command line: starting, showing, naming and stopping them."""

@@ -1,7 +1,7 @@
-"""In the background: a process of its own starts a child, watches over it, and ends with it.
+"""Background supervision: a separate process starts a child, watches over it, and ends with it.
 
-It gets the task on stdin, and tells in one line of JSON, through a pipe, whether there is a child now. It has no
-terminal, so that nothing that happens there ends it.
+The process reads the task from stdin. It reports through a pipe, in one line of JSON, if the child was started. It has
+no terminal, so that events on a terminal can't end it.
 """
 
 import io
@@ -20,7 +20,7 @@ from covey.surfaces.cli.terminal.output import Output
 
 
 class Failed(Exception):
-    """There is no child, and somebody has been told why."""
+    """The child was not started, and the reason has been shown."""
 
     def __init__(self, code: int) -> None:
         super().__init__(code)
@@ -28,7 +28,10 @@ class Failed(Exception):
 
 
 def start(call: Call, words: Sequence[str], task: str) -> RunId:
-    """Have a child started by a process in the background; return its run. What goes wrong is shown, and Failed."""
+    """Have a process in the background start a child, and return its run.
+
+    If that fails, the error is shown and Failed is raised.
+    """
     hearing, telling = os.pipe()
     try:
         process = subprocess.Popen(
@@ -38,7 +41,7 @@ def start(call: Call, words: Sequence[str], task: str) -> RunId:
             stderr=subprocess.DEVNULL,
             pass_fds=(telling,),
             start_new_session=True,
-            # Not among the words, which everybody on the machine can read: it may have a login.
+            # Not among the arguments, which every user of the machine can read: the URL may have a login.
             env={**os.environ, "COVEY_STORE": engine_of(call.url).absolute(call.url).with_login()},
         )
     except OSError as error:
@@ -52,17 +55,17 @@ def start(call: Call, words: Sequence[str], task: str) -> RunId:
             process.stdin.write(task.encode(errors="replace"))
             process.stdin.close()
         except BrokenPipeError:
-            pass  # it has ended already; why stands in the pipe, if anywhere
+            pass  # the process has ended already; the pipe has the reason, if there is one
         try:
             told = pipe.read()
         except KeyboardInterrupt:
-            process.terminate()  # it hears no keys; what it has begun it takes back
+            process.terminate()  # Ctrl-C does not reach the process; when terminated, it undoes its work so far
             raise
     if not told:
         raise LauncherUnavailable(f"what was to watch over the child has ended, with exit code {process.wait()}")
     said = json.loads(told)
     if "run" in said:
-        process.returncode = 0  # it goes on, and is nobody's to wait for: so nothing warns of it
+        process.returncode = 0  # the process outlives this command; with a return code set, Popen does not warn of it
         return parse_run_id(said["run"])
     if call.output.as_json:
         call.output.json(json.loads(said["out"]))
@@ -72,13 +75,13 @@ def start(call: Call, words: Sequence[str], task: str) -> RunId:
 
 
 def reporter(descriptor: int) -> Callable[[RunId], None]:
-    """Return what tells that there is a child, for the process in the background."""
+    """Return a function that reports the started child, for the process in the background."""
     os.set_inheritable(descriptor, False)
     return lambda run_id: _tell(descriptor, {"run": run_id})
 
 
 def report_failure(descriptor: int, error: CoveyError, as_json: bool) -> int:
-    """Tell why there is none, as whoever wants it would say it; return the exit code."""
+    """Report why no child was started, in the output format of the caller. Return the exit code."""
     out, err = io.StringIO(), io.StringIO()
     Output(as_json, out, err).error(error)
     _tell(descriptor, {"code": exit_code(error), "out": out.getvalue(), "err": err.getvalue()})

@@ -1,4 +1,4 @@
-"""Runs and sessions as programs get them with --json."""
+"""Runs and sessions as JSON documents."""
 
 from datetime import datetime
 
@@ -12,7 +12,7 @@ from covey.surfaces.cli.views.documents import message_document
 
 
 def run_document(run: Run) -> dict[str, Json]:
-    """Return a run: whose it is, how it stands, and where it can be written to."""
+    """Return a run: its owner, its state and its address."""
     return {
         "run": run.id,
         "key": str(run.key),
@@ -39,7 +39,7 @@ def run_document(run: Run) -> dict[str, Json]:
 
 
 def result_document(run: Run, result: RunResult | None) -> dict[str, Json]:
-    """Return what came of a run; `status` is its state where there is no result yet."""
+    """Return the result of a run. `status` is the run's state if there is no result yet."""
     return {
         "status": str(run.state if result is None else result.status),
         "text": None if result is None else result.text,
@@ -51,7 +51,7 @@ def result_document(run: Run, result: RunResult | None) -> dict[str, Json]:
 
 
 def session_document(session: Session, about: str) -> dict[str, Json]:
-    """Return a live session, with what it does."""
+    """Return a live session, with its work."""
     return {
         "key": str(session.key),
         "session": session.id,

@@ -1,4 +1,4 @@
-"""How a child ended, as a command that waited for it says: the result on stdout, and an exit code for each end."""
+"""The end of a child, for a command that waited for it: the result on stdout, and an exit code for each end."""
 
 import shlex
 from collections.abc import Mapping, Sequence
@@ -23,7 +23,7 @@ EXITS: Final[Mapping[RunState, int]] = {
 }
 
 LONGEST: Final = 200
-"""A reason is for a look at it; the answer has the whole."""
+"""Maximum length of a shown reason; the answer has the whole."""
 
 EXIT_HELP: Final = f"""\
 exit codes:
@@ -37,7 +37,10 @@ exit codes:
 
 
 def exit_of(run: Run, result: RunResult | None) -> int:
-    """Return the exit code for how a child ended. Who stays until it is stopped has done what it was for."""
+    """Return the exit code for the end of a child.
+
+    A child in mode session runs until it is stopped, so being stopped is its success.
+    """
     state = run.state if result is None or run.mode is RunMode.SESSION else result.status
     if run.mode is RunMode.SESSION and state is RunState.STOPPED:
         return DONE
@@ -45,7 +48,7 @@ def exit_of(run: Run, result: RunResult | None) -> int:
 
 
 def show_ending(call: Call, run: Run, result: RunResult | None) -> None:
-    """Write what came of a child, and say how it ended where that is not in order."""
+    """Write the result of a child. If it did not complete, say how it ended."""
     output = call.output
     if output.as_json:
         output.json(result_document(run, result))
@@ -60,7 +63,7 @@ def show_ending(call: Call, run: Run, result: RunResult | None) -> None:
 
 
 def show_answer(call: Call, result: RunResult) -> None:
-    """Write what a child says to stdout, and name beside it what came along."""
+    """Write a child's text to stdout, and list its attachments on stderr."""
     if result.text:
         call.output.text(result.text.rstrip("\n"))
     for line in extras(result.message) if result.message is not None else ():
@@ -69,14 +72,14 @@ def show_answer(call: Call, result: RunResult) -> None:
 
 
 def show_way(call: Call, run: Run, lead: str) -> None:
-    """Say how to look at a child that goes on, speak to it, and end it."""
+    """Show the commands to look at a running child, to speak to it, and to stop it."""
     call.output.note(f"{lead}. It goes on; look, say something or stop it with:")
     for words in _ways(run):
         call.output.note("  " + shlex.join(again(call, words)))
 
 
 def name_of(run: Run) -> str:
-    """Return what people call a child."""
+    """Return the name of a child, for people."""
     return f"{run.label} ({run.agent})" if run.label else f"{run.agent} {short(run)}"
 
 

@@ -13,7 +13,7 @@ from covey.services.space import Services
 from covey.surfaces.cli.terminal.branches import Branch, laid_out
 
 MANY: Final = 1_000
-"""So many children are shown, the latest."""
+"""Maximum number of children shown: the latest ones."""
 
 
 class Node(NamedTuple):
@@ -28,7 +28,7 @@ class Node(NamedTuple):
 
 
 async def forest(services: Services, agent: AgentName | None, *, with_ended: bool) -> Sequence[Branch[Node]]:
-    """Return what is there, laid out; with an agent, the trees only in which it has a part."""
+    """Return the sessions, laid out as trees. With an agent, only the trees that contain it."""
     agents = await services.directory.agents()
     views = await services.runs.find(RunFilter(has_ended=None if with_ended else False), MANY)
     runs = {view.run.session: view.run for view in views if with_ended or not view.run.has_ended}
@@ -50,25 +50,25 @@ def _main(view: AgentView, session: Session) -> Node:
 
 
 def _above(run: Run, known: set[str]) -> str:
-    """Return what a child stands below: the session that started it, or its agent where that is not there."""
+    """Return the parent of a child: the session that started it, or its agent if that session is not shown."""
     return run.parent if run.parent is not None and run.parent in known else f"agent {run.parent_agent}"
 
 
 async def _task(services: Services, run: Run) -> str:
-    """Return what a child is for, or how it ended."""
+    """Return the purpose of a child, or the reason of its end."""
     if run.has_ended and run.reason:
         return run.reason
     if run.description:
         return run.description
     try:
         marks = (await services.mail.message(run.request)).marks
-    except NotFound:  # it was not asked yet, or its thread was pruned
+    except NotFound:  # the child was not asked yet, or its thread was pruned
         return ""
     return (marks.brief if marks is not None else None) or ""
 
 
 def _with(agent: AgentName, trees: Sequence[Branch[Node]]) -> Sequence[Branch[Node]]:
-    """Return the trees in which an agent has a part."""
+    """Return the trees that contain an agent."""
     kept: list[Branch[Node]] = []
     tree: list[Branch[Node]] = []
     for branch in (*trees, None):

@@ -1,4 +1,4 @@
-"""Sessions and runs as people name them: by run id, by its first characters, by session key, or by label."""
+"""Names of sessions and runs: a run id, its first characters, a session key, or a label."""
 
 import re
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ from covey.ports.work import RunFilter
 from covey.services.space import Services
 
 SHORT: Final = 8
-"""So many characters of a run id are shown; as few as tell it from the others are enough."""
+"""Number of characters of a run id that are shown. A shorter unique beginning also names the run."""
 HELP: Final = "a run id or its beginning, a session key, or a label"
 
 _MANY: Final = 1_000
@@ -22,13 +22,15 @@ _BEGINNING: Final = r"[0-9a-f-]{4,36}"
 
 
 def short(run: Run) -> str:
-    """Return the beginning of a run's id, which people type."""
+    """Return the beginning of a run's id, for people to type."""
     return run.id[:SHORT]
 
 
 async def run_of(services: Services, text: str) -> Run:
-    """Return the run that is meant, one that goes on before one that has ended. RunUnknown for none, LabelAmbiguous for
-    several, Invalid for a session that is nobody's child."""
+    """Return the named run. A running one comes before one that has ended.
+
+    Raise RunUnknown if there is none, LabelAmbiguous if there are several, and Invalid if the session is not a child.
+    """
     named = await _runs(services, text)
     if named:
         return named[-1]
@@ -37,7 +39,7 @@ async def run_of(services: Services, text: str) -> Run:
     except (NotFound, Invalid):
         raise RunUnknown(text) from None
     view = await services.runs.of_session(session.id)
-    if view is None and not session.key.is_main:  # somebody's child, and not for the eyes of who asks
+    if view is None and not session.key.is_main:  # the session is a child that the caller may not see
         raise RunUnknown(text)
     if view is None:
         raise Invalid("session", text, "it is nobody's child, and only children are stopped; `covey leave` ends it")
@@ -45,7 +47,7 @@ async def run_of(services: Services, text: str) -> Run:
 
 
 async def session_of(services: Services, text: str) -> Session:
-    """Return the live session that is meant; SessionEnded for a child that is over, SessionUnknown for none."""
+    """Return the named live session. Raise SessionEnded for a child that has ended, SessionUnknown for none."""
     named = await _runs(services, text)
     if not named:
         return await _live(services, text)
@@ -56,7 +58,7 @@ async def session_of(services: Services, text: str) -> Session:
 
 
 async def _runs(services: Services, text: str) -> Sequence[Run]:
-    """Return the runs with a name: the one that goes on, or those that have ended."""
+    """Return the runs with a name: the running one, or those that have ended."""
     views = await services.runs.find(RunFilter(), _MANY)
     is_beginning = re.fullmatch(_BEGINNING, text) is not None
     named = [

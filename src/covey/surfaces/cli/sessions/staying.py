@@ -1,4 +1,4 @@
-"""Staying with a child: it is started here, watched over until its end, and stopped by Ctrl-C."""
+"""Attended children: a child is started in this process, watched until its end, and stopped by Ctrl-C."""
 
 import asyncio
 import signal
@@ -39,9 +39,11 @@ class Stayed(NamedTuple):
 def stay(
     call: Call, wish: SpawnRequest, actor: Identity, started: Callable[[Run], None], *, takes_result: bool = True
 ) -> Stayed:
-    """Start a child and return when it has ended. Ctrl-C or SIGTERM before it runs is KeyboardInterrupt, and leaves
-    nothing; then it stops the child, and a second time kills it. What it answers is taken here, or left for the inbox
-    of who wanted it."""
+    """Start a child and return when it has ended.
+
+    Before the child runs, Ctrl-C or SIGTERM raises KeyboardInterrupt and leaves nothing behind. Later the first signal
+    stops the child, and a second one kills it. The child's answer is taken here, or left for the inbox of the actor.
+    """
     staying = _Staying(call, wish, actor, started, takes_result)
     try:
         return asyncio.run(staying.stay())
@@ -99,7 +101,10 @@ class _Staying:
         return Stayed(ended, result, bool(self.signals))
 
     async def _answered(self, services: Services, run: Run) -> RunResult:
-        """Wait for the answer. Where the child itself waits for who wants it, a person may answer from elsewhere."""
+        """Wait for the answer.
+
+        If the child itself waits for the actor, say so: a person may answer from another terminal.
+        """
         is_circle = False
         while True:
             try:
@@ -113,7 +118,7 @@ class _Staying:
                 return found
 
     async def _end(self, services: Services, supervisor: Supervisor, run_id: RunId, is_at_once: bool) -> None:
-        """Have the child stopped, or killed where somebody insists."""
+        """Stop the child, or kill it after a second signal."""
         self._line.clear()
         if is_at_once:
             await supervisor.kill()
@@ -121,28 +126,28 @@ class _Staying:
         self._call.output.step(STOPPING)
         try:
             await services.spawning.stop(run_id, self._actor, INTERRUPTED, 0)
-        except CoveyError:  # the store can't be used: the child ends all the same
+        except CoveyError:  # the store is unavailable: the child must end all the same
             await supervisor.kill()
 
 
 class _LiveLine:
-    """For how long a child has run, on one line that changes in place; what it says of its progress stays above it."""
+    """The running time of a child on one line that is redrawn in place. Progress reports stay above it."""
 
     def __init__(self, output: Output) -> None:
         self._output = output
         self._since: float | None = None
         self._early: list[str] = []
-        """What was said before it was known that there is a child."""
+        """Progress lines that came before the child was reported as started."""
         self._said = ""
 
     def begin(self) -> None:
-        """Begin to show it."""
+        """Start the clock, and show the progress lines that came before."""
         self._since = asyncio.get_running_loop().time()
         for line in self._early:
             self._output.step(line)
 
     def tell(self, run_id: RunId, text: str) -> None:
-        """Show what a child says of its progress."""
+        """Show a child's report of its progress."""
         del run_id
         self._said = one_line(text)
         line = moment(datetime.now(UTC), "progress", text)
@@ -164,14 +169,14 @@ class _LiveLine:
 
 @asynccontextmanager
 async def _supervised(call: Call, tell: Tell) -> AsyncGenerator[tuple[Services, Supervisor]]:
-    """Open the space with something that watches over children. They end with the block."""
+    """Open the space with a supervisor. Its children end with the block."""
     url = engine_of(call.url).absolute(call.url)
     ports = connect(url, ["."])
     try:
         services = Services(ports, launching=lambda _: supervisor)
         supervisor = Supervisor(services, url, tell=tell)
         try:
-            await services.upkeep.tend()  # children of processes that were killed are told of before others begin
+            await services.upkeep.tend()  # report children of killed processes before new ones start
             yield call.narrow(services), supervisor
         finally:
             await supervisor.close()
@@ -180,7 +185,7 @@ async def _supervised(call: Call, tell: Tell) -> AsyncGenerator[tuple[Services, 
 
 
 def _on_signals(call: Callable[[], None]) -> None:
-    """Have this called at Ctrl-C and SIGTERM, unless somebody wants them ignored."""
+    """Call a function at Ctrl-C and SIGTERM, unless the process ignores these signals."""
     if current_thread() is not main_thread():
         return
     for number in (signal.SIGINT, signal.SIGTERM):

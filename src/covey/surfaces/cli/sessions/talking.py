@@ -1,4 +1,4 @@
-"""What came of saying something to a session, as people and programs get it."""
+"""The outcome of a text said to a session, for people and programs."""
 
 from typing import Final
 
@@ -17,7 +17,7 @@ _EXITS: Final = {ExchangeState.NO_REPLY_YET: UNAVAILABLE, ExchangeState.FAILED: 
 
 
 def show_exchange(call: Call, exchange: Exchange, lead: str | None = None) -> int:
-    """Write the reply, or say how it stands and what can be done next; return the exit code."""
+    """Write the reply, or the present state with the next step. Return the exit code."""
     if call.output.as_json:
         call.output.json(exchange_document(call, exchange))
     elif exchange.message_id is not None and exchange.state in _UNASKED and exchange.ticket is None:
@@ -35,7 +35,7 @@ def show_exchange(call: Call, exchange: Exchange, lead: str | None = None) -> in
 
 
 def exchange_document(call: Call, exchange: Exchange) -> dict[str, Json]:
-    """Return an exchange as programs get it."""
+    """Return an exchange as a JSON document."""
     reply, waits = exchange.reply, exchange.state is ExchangeState.NO_REPLY_YET
     receipt = None if exchange.message_id is None else call.run(call.services.mail.receipt(exchange.message_id))
     return {
@@ -62,7 +62,7 @@ def _told(exchange: Exchange) -> str:
 
 
 def _tell_next(call: Call, exchange: Exchange) -> None:
-    """Say to a person at a terminal how the talk goes on."""
+    """Tell a person at a terminal how the talk continues."""
     agent = exchange.session.agent
     if exchange.ending is Ending.SKIPPED:
         call.output.step(f"The talk is over: {agent} has nothing to add.")

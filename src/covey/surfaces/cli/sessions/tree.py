@@ -1,4 +1,4 @@
-"""The tree of sessions, as people and programs see it."""
+"""The tree of sessions, for people and programs."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -21,7 +21,7 @@ NOTHING: Final = "No session is live. `covey join NAME` or `covey spawn` begins 
 def tree_lines(
     trees: Sequence[Branch[Node]], now: datetime, width: int, styles: Mapping[str, str]
 ) -> Sequence[Sequence[Piece]]:
-    """Return two lines for each session, no wider than this: who it is and how it stands, and its key."""
+    """Return two lines for each session, at most `width` wide: its name with its state, and its key."""
     lines: list[Sequence[Piece]] = []
     for node, lead, margin in trees:
         lines.append(_cut([(lead, ""), *_head(node, now, styles)], width))
@@ -31,7 +31,7 @@ def tree_lines(
 
 
 def tree_document(trees: Sequence[Branch[Node]]) -> list[Json]:
-    """Return the same for programs: a list, each after what it stands below, which `above` names."""
+    """Return the tree as a list for programs. Each node follows its parent, which `above` names."""
     return [_document(branch.item) for branch in trees]
 
 
@@ -74,7 +74,7 @@ def _document(node: Node) -> Json:
 
 
 def _cut(line: Sequence[Piece], width: int) -> Sequence[Piece]:
-    """Return a line that is no wider than this."""
+    """Return the line, cut to a width."""
     pieces: list[Piece] = []
     for text, style in line:
         room = width - sum(cells(piece) for piece, _ in pieces)

@@ -1,4 +1,4 @@
-"""Watching sessions: the tree for a person at a terminal, lines for everyone else. Both follow the journal."""
+"""Watching sessions: a live tree for a person at a terminal, lines for programs. Both follow the journal."""
 
 import os
 from collections.abc import Sequence
@@ -28,7 +28,7 @@ CHANGES: Final = frozenset(
 
 
 class Wanted:
-    """Which sessions to show."""
+    """A selection of sessions to show."""
 
     def __init__(self, services: Services, agent: AgentName | None, with_ended: bool) -> None:
         self._services = services
@@ -40,7 +40,7 @@ class Wanted:
 
 
 def watch(call: Call, agent: AgentName | None, *, with_ended: bool, seconds: float | None) -> int:
-    """Show the tree, and go on as it changes, until somebody ends it or so many seconds have passed."""
+    """Show the tree and follow its changes, until the user ends it or that many seconds have passed."""
     is_page = call.output.is_for_a_person and os.environ.get("TERM", "dumb") != "dumb"
     show = _watch_page if is_page else _watch_lines
     run_live(call, lambda services: show(services, call.output, Wanted(services, agent, with_ended), seconds))
@@ -48,7 +48,7 @@ def watch(call: Call, agent: AgentName | None, *, with_ended: bool, seconds: flo
 
 
 async def _watch_lines(services: Services, output: Output, wanted: Wanted, seconds: float | None) -> None:
-    after = await services.history.last()  # before the look, so that no change is between it and what follows
+    after = await services.history.last()  # read before the look, so that no change between the two is missed
     await _write(services, output, wanted)
 
     async def show(events: Sequence[Event]) -> bool:

@@ -1,4 +1,4 @@
-"""Shells: the script that makes each of them ask covey for words; one file each."""
+"""Shell completion: one script for each shell, which asks covey for words."""
 
 from typing import Final
 

@@ -1,1 +1,1 @@
-"""Tasks on the command line: how they are named, shown, waited for and watched."""
+"""Tasks on the command line: naming, showing, awaiting and watching them."""

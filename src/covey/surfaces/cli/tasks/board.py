@@ -1,4 +1,4 @@
-"""The board: tasks in columns by how far they are, as lines that fit a terminal."""
+"""The board: tasks in columns by state, as lines that fit a terminal."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -19,11 +19,11 @@ TITLE_LINES: Final = 2
 LONGEST: Final = 400
 FOREVER: Final = 1_000_000
 NARROWEST: Final = 60
-"""On a narrower terminal the columns stand below each other."""
+"""Minimum width for columns side by side. On a narrower terminal they stand below each other."""
 
 
 class BoardEntry(NamedTuple):
-    """A task on the board, with the name that people use and what was last said of it."""
+    """A task on the board, with its short name and its last update."""
 
     view: TaskView
     name: str
@@ -41,7 +41,7 @@ class Column(NamedTuple):
 
 
 def columns_of(open_tasks: Sequence[BoardEntry], finished: Sequence[BoardEntry]) -> Sequence[Column]:
-    """Return the columns: what waits and what is at work, oldest first; what is finished, newest first."""
+    """Return the columns: pending and active tasks, oldest first, and finished tasks, newest first."""
     pending = [entry for entry in open_tasks if entry.task.state is TaskState.PENDING]
     active = [entry for entry in open_tasks if entry.task.state is not TaskState.PENDING]
     ended = sorted(finished, key=lambda entry: entry.task.finished_at or entry.task.updated_at, reverse=True)
@@ -52,7 +52,7 @@ def columns_of(open_tasks: Sequence[BoardEntry], finished: Sequence[BoardEntry])
 
 
 def board(columns: Sequence[Column], now: datetime, size: tuple[int, int], styles: Mapping[str, str]) -> Sequence[Line]:
-    """Return the lines of the board for a terminal of so many columns and lines."""
+    """Return the lines of the board for a terminal of that many columns and lines."""
     width, height = size
     if width < NARROWEST:
         needed = [len(_column(column, now, width, FOREVER, styles)) for column in columns]
@@ -64,7 +64,7 @@ def board(columns: Sequence[Column], now: datetime, size: tuple[int, int], style
 
 
 def _shares(needed: Sequence[int], height: int) -> Sequence[int]:
-    """Return how many lines each may have that needs so many: what the small ones leave, the others share."""
+    """Divide the height among columns that need that many lines. Lines that a small column leaves go to the others."""
     shares, left = dict.fromkeys(range(len(needed)), 0), height
     for n, index in enumerate(sorted(shares, key=lambda i: needed[i])):
         shares[index] = min(needed[index], left // (len(needed) - n))
@@ -77,7 +77,7 @@ def _column(column: Column, now: datetime, width: int, height: int, styles: Mapp
     for n, entry in enumerate(column.entries):
         card = _card(entry, now, width, styles)
         is_last = n == len(column.entries) - 1
-        # A line below it is kept for saying how many more there are.
+        # Reserves a line for the number of tasks that do not fit.
         if len(lines) + len(card) + (0 if is_last else 2) > height:
             lines.append([(f"… {len(column.entries) - n} more", "dim")])
             break
@@ -86,7 +86,7 @@ def _column(column: Column, now: datetime, width: int, height: int, styles: Mapp
 
 
 def _card(entry: BoardEntry, now: datetime, width: int, styles: Mapping[str, str]) -> Sequence[Line]:
-    """Return what stands on the board of one task: its name and how it is, what it is, from whom, what was said."""
+    """Return the card of one task: name, state, age, title, delegator, deadline and last update."""
     task = entry.task
     since = age(task.finished_at or task.created_at, now)
     state: Piece = (f" {task.state}", styles.get(task.state, "")) if task.state is not TaskState.PENDING else ("", "")
@@ -103,18 +103,18 @@ def _card(entry: BoardEntry, now: datetime, width: int, styles: Mapping[str, str
 
 
 def _short(text: str) -> str:
-    """Return as much of a text as a card can have room for."""
+    """Return as much of a text as fits on a card."""
     return printable(clipped(text, LONGEST))
 
 
 def _named(entry: BoardEntry, width: int) -> str:
-    """Return the name of a task in so many cells; its number is always there."""
+    """Return the name of a task in that many cells, always with its number."""
     agent, _, number = entry.name.rpartition(":")
     return f"{fitted(agent, max(1, width - len(number) - 1))}:{number}" if agent else fitted(number, width)
 
 
 def _wrapped(text: str, width: int) -> Sequence[str]:
-    """Return a text on as many lines as a card has for it."""
+    """Return a text, wrapped to the lines that a card has for it."""
     lines: list[str] = []
     rest = text
     while cells(rest) > width and len(lines) < TITLE_LINES - 1:
@@ -126,7 +126,7 @@ def _wrapped(text: str, width: int) -> Sequence[str]:
 
 
 def _beside(row: Sequence[Line], width: int) -> Line:
-    """Return one line of all columns."""
+    """Return one line across all columns."""
     pieces: list[Piece] = []
     for n, line in enumerate(row):
         pieces += line
@@ -136,7 +136,7 @@ def _beside(row: Sequence[Line], width: int) -> Line:
 
 
 def _cut(line: Line, width: int) -> Line:
-    """Return a line that is no wider than the column."""
+    """Return the line, cut to the width of its column."""
     pieces: list[Piece] = []
     for text, style in line:
         room = width - sum(cells(piece) for piece, _ in pieces)

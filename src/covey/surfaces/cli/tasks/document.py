@@ -1,4 +1,4 @@
-"""A task as programs get it with --json."""
+"""Tasks as JSON documents."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -13,7 +13,7 @@ from covey.surfaces.cli.views.events import event_document
 
 
 def task_document(view: TaskView, number: int | None = None) -> dict[str, Json]:
-    """Return a task: what was asked for, and how it stands."""
+    """Return a task: its text and its present state."""
     task, message = view
     return {
         "id": task.id,
@@ -46,7 +46,7 @@ def task_document(view: TaskView, number: int | None = None) -> dict[str, Json]:
 
 
 def step_document(step: Step) -> dict[str, Json]:
-    """Return one step of a task's history: the event, and what it says to a person."""
+    """Return one step of a task's history: the event, and its text for people."""
     return {"what": step.word, "attempt": step.attempt, "text": step.text, **event_document(step.event)}
 
 
@@ -64,7 +64,7 @@ def artifact_document(artifact: Artifact) -> dict[str, Json]:
 
 
 def tree_document(tree: Sequence[TaskView]) -> dict[str, Json]:
-    """Return the tasks of a tree, each with those that were handed on from it. `tree` has each after its parent."""
+    """Return the tasks of a tree, each with its subtasks. `tree` must have each task after its parent."""
     below: dict[MessageId, list[Json]] = {view.task.id: [] for view in tree}
     nodes: list[dict[str, Json]] = [{**task_document(view), "children": below[view.task.id]} for view in tree]
     for view, node in zip(tree, nodes, strict=True):

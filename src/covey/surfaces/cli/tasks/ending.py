@@ -1,4 +1,4 @@
-"""How a task ended, as a command that waited for it says: the result on stdout, and an exit code for each end."""
+"""The end of a task, for a command that waited for it: the result on stdout, and an exit code for each end."""
 
 import shlex
 from collections.abc import Mapping, Sequence
@@ -33,12 +33,12 @@ exit codes:
 
 
 def exit_of(view: TaskView) -> int:
-    """Return the exit code for how a task stands."""
+    """Return the exit code for the state of a task."""
     return EXITS.get(view.task.state, UNAVAILABLE)
 
 
 def show_ending(call: Call, view: TaskView, lead: str) -> None:
-    """Write the result of a task, or say why there is none, and how to look again."""
+    """Write the result of a task, or why there is none and how to look again."""
     output, task = call.output, view.task
     if output.as_json:
         output.json(_document(call, view))
@@ -63,7 +63,7 @@ def show_ending(call: Call, view: TaskView, lead: str) -> None:
 
 
 def again(call: Call, words: Sequence[str]) -> Sequence[str]:
-    """Return a command about the same space."""
+    """Return a command line for the same space."""
     return ["covey", *words, *(("--store", call.options.store) if call.options.store else ())]
 
 

@@ -17,8 +17,11 @@ class Saved(NamedTuple):
 
 
 def save(call: Call, artifacts: Sequence[Artifact], folder: str, *, replaces: bool) -> Sequence[Saved]:
-    """Write files to a folder, which is made where it is missing. What stands there with another content is
-    WouldOverwrite, before anything is written, unless it may be replaced."""
+    """Write files to a folder, which is created if it is missing.
+
+    A file with other content is replaced only if `replaces` is set. Otherwise WouldOverwrite is raised before anything
+    is written.
+    """
     content = call.services.attachments.content
     planned = [(saved, call.run(content(saved.artifact.part))) for saved in _places(artifacts, Path(folder))]
     missing = [(saved, data) for saved, data in planned if not _has(saved.path, data)]
@@ -36,8 +39,10 @@ def save(call: Call, artifacts: Sequence[Artifact], folder: str, *, replaces: bo
 
 
 def _places(artifacts: Sequence[Artifact], folder: Path) -> Iterator[Saved]:
-    """Give each file a place of its own in the folder. The second of a name is name-2; the same content needs no
-    second place."""
+    """Give each file a path of its own in the folder.
+
+    A second file with the same name becomes name-2. Files with equal name and content share one path.
+    """
     taken: dict[str, str] = {}
     for artifact in artifacts:
         first = Path(_safe(artifact.part))
@@ -51,7 +56,7 @@ def _places(artifacts: Sequence[Artifact], folder: Path) -> Iterator[Saved]:
 
 
 def _safe(part: FilePart) -> str:
-    """Return the file's name. It comes from somebody else, and must not lead out of the folder."""
+    """Return a safe name for the file. The sender chose the name, so it must not lead out of the folder."""
     name = part.name.replace("\\", "/").rpartition("/")[2].replace("\0", "")
     return name if name not in ("", ".", "..") else part.digest[:12]
 

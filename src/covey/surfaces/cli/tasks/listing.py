@@ -1,4 +1,4 @@
-"""The listing of tasks, as people see it."""
+"""The listing of tasks, for people."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -35,26 +35,26 @@ def show_tasks(call: Call, views: Sequence[TaskView], nothing: str) -> None:
 
 
 def _name(call: Call, task: Task) -> str:
-    """Return the name of a task; where it has no number, whom it was for. Its id stands beside it anyway."""
+    """Return the short name of a task, or its agent if it has no number. The table shows the id as well."""
     number = call.run(number_of(call.services, task))
     return f"{task.agent}:{number}" if number else task.agent
 
 
 def who(task: Task) -> str:
-    """Return who wants it of whom."""
+    """Return the delegator and the agent of a task."""
     return f"{task.delegator} → {task.agent}"
 
 
 def due(task: Task, now: datetime) -> str:
-    """Return how long there is until the deadline; nothing where it does not matter any more."""
+    """Return the time until the deadline, or "" if the task is finished or has none."""
     return "" if task.deadline is None or task.is_finished else age(now, task.deadline)
 
 
 def title(message: Message) -> str:
-    """Return what a task is, on one line: what it is about, and its text."""
+    """Return a task on one line: its topic and its text."""
     return ": ".join(filter(None, (about(message), one_line(message.text)))) or "(files only)"
 
 
 def what(view: TaskView) -> str:
-    """Return what a task is, and why it came to nothing where it did."""
+    """Return a task's title, with the reason if it has one."""
     return f"{title(view.message)} ({view.task.reason})" if view.task.reason else title(view.message)

@@ -1,4 +1,4 @@
-"""Moving a task: what the verbs say after it has moved."""
+"""Moves of a task: the output of verbs after a move."""
 
 from covey.core.errors import Invalid
 from covey.core.identity import Identity
@@ -13,7 +13,7 @@ from covey.surfaces.cli.terminal.letters import one_line
 
 
 def show_move(call: Call, task: Task, said: str = "") -> None:
-    """Say how a task stands now that it has moved."""
+    """Show the state of a task after a move."""
     if call.output.as_json:
         view = call.run(call.services.tasks.view(task.id))
         call.output.json(task_document(view, call.run(number_of(call.services, task))))
@@ -24,7 +24,7 @@ def show_move(call: Call, task: Task, said: str = "") -> None:
 
 
 def decide_task(call: Call, task_id: MessageId, actor: Identity, decision: Decision) -> int:
-    """Say yes or no to a task that nobody has accepted yet."""
+    """Accept or reject a pending task."""
     duties = call.services.duties
     if decision.approve:
         task = call.run(duties.accept(task_id, actor))

@@ -1,4 +1,4 @@
-"""Naming a task: by its id, by its agent and number, by an update of it, or by the environment of a program."""
+"""Names of a task: its id, its agent and number, an update of it, or the environment of a program."""
 
 import os
 from typing import Final
@@ -13,17 +13,17 @@ from covey.surfaces.cli.call import Call
 from covey.surfaces.cli.options.references import is_number, message_of
 
 VARIABLE: Final = "COVEY_TASK"
-"""Holds the id of the task that a program is run for."""
+"""Environment variable with the id of the task that a program is run for."""
 
 ATTEMPT_VARIABLE: Final = "COVEY_ATTEMPT"
-"""Which taking of that task the program is run for."""
+"""Environment variable with the attempt at that task that the program is run for."""
 
 HELP: Final = "the task: its id, coder:3, or a number in the inbox of who acts"
 HELP_OR_OWN: Final = f"{HELP}; by default ${VARIABLE}"
 
 
 def task_of(call: Call, text: str | None, claimed: str | None = None) -> TaskView:
-    """Return the task that `text` names, or the one that this program is run for. An update names its task too."""
+    """Return the task that `text` names, or the program's own task. An update also names its task."""
     message_id = _named(call, text or os.environ.get(VARIABLE), claimed)
     try:
         return call.run(call.services.tasks.view(message_id))
@@ -35,7 +35,7 @@ def task_of(call: Call, text: str | None, claimed: str | None = None) -> TaskVie
 
 
 def own_attempt(task: Task) -> int | None:
-    """Return which attempt at a task this program is run for; None where it is not run for it."""
+    """Return the attempt at a task that this program is run for, or None if it is not run for the task."""
     number = os.environ.get(ATTEMPT_VARIABLE, "")
     return int(number) if os.environ.get(VARIABLE) == task.id and is_number(number) else None
 
@@ -54,12 +54,12 @@ def _message(call: Call, message_id: MessageId) -> Message:
 
 
 async def number_of(services: Services, task: Task) -> int | None:
-    """Return the number that a task has for its agent; None where it never reached its inbox."""
+    """Return the number of a task in its agent's inbox, or None if it never arrived there."""
     receipt = await services.mail.receipt(task.id)
     return next((copy.number for copy in receipt.deliveries if copy.agent == task.agent and copy.number), None)
 
 
 async def name_of(services: Services, task: Task) -> str:
-    """Return how people name a task: coder:3. One that never got a number has its id alone."""
+    """Return the short name of a task, such as coder:3, or its id if it has no number."""
     number = await number_of(services, task)
     return f"{task.agent}:{number}" if number else task.id

@@ -1,4 +1,4 @@
-"""A task on a page: all there is to know of it, for a person."""
+"""The page of a task: all its details, for a person."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -25,7 +25,7 @@ def show_page(
     tree: Sequence[TaskView],
     saved: Sequence[str],
 ) -> None:
-    """Show what is to be done, how it stands, what came of it, how that went, and what it belongs to."""
+    """Show the task, its state, updates, files, history and tree."""
     output, task = call.output, view.task
     now = call.services.clock.now()
     name = call.run(name_of(call.services, task))
@@ -56,7 +56,7 @@ def show_page(
 
 
 def show_tree(call: Call, tree: Sequence[TaskView], here: MessageId) -> None:
-    """Show who handed what on to whom; the task that was asked for stands out."""
+    """Show the delegations of a tree, with the requested task in bold."""
     for view, lead, margin in laid_out(tree, lambda v: v.task.id, lambda v: v.task.parent):
         task = view.task
         name = call.run(name_of(call.services, task))
@@ -71,7 +71,7 @@ def show_tree(call: Call, tree: Sequence[TaskView], here: MessageId) -> None:
 
 
 def _standing(task: Task, now: datetime) -> str:
-    """Return for how long a task has been as it is, and what is to be known besides."""
+    """Return the time in the present state, with reason, attempt and deadline."""
     said = [f" {age(task.finished_at, now)} ago" if task.finished_at else f" for {age(task.updated_at, now)}"]
     if task.reason:
         said.append(f"reason: {task.reason}")

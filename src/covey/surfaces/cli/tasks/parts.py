@@ -1,4 +1,4 @@
-"""What goes along with a task or an update of it: text, data and files."""
+"""Parts of a task or of an update: text, data and files."""
 
 import json
 from argparse import ArgumentParser
@@ -11,13 +11,13 @@ from covey.surfaces.cli.options.drafts import text_parts
 
 
 def part_arguments(parser: ArgumentParser) -> None:
-    """Add what can go along besides a text."""
+    """Add the options for files and data."""
     parser.add_argument("--file", metavar="PATH", action="append", default=[], help="attach a snapshot of a file")
     parser.add_argument("--data", metavar="JSON", help="data for programs, beside the text")
 
 
 def parts_of(call: Call, text: str | None) -> tuple[Part, ...]:
-    """Return the parts that a call describes. Where data or files go along, there may be no text."""
+    """Return the parts that a call describes. With data or files, the text may be missing."""
     options = call.options
     has_more = bool(options.file) or options.data is not None
     parts: list[Part] = [*text_parts(text, call.output, has_files=has_more)]

@@ -1,4 +1,4 @@
-"""The story of a task: each move with who made it, and the files that came along."""
+"""The story of a task: each move with its actor, and the files that came along."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -19,17 +19,17 @@ WORDS: Final[Mapping[Action, str]] = {
     Action.TASK_MOVED: "",
     Action.TASK_RELEASED: "released",
 }
-"""What of the journal is about a task, and in which word; a move is told by where it leads."""
+"""Events of the journal that are about a task, each with its word. A move is named by its new state."""
 
 _TOLD: Final = frozenset({TaskMove.PROGRESS, TaskMove.COMPLETE})
-"""Moves whose updates say more than that they happened."""
+"""Moves whose updates have a text worth showing."""
 
 
 class Step(NamedTuple):
     event: Event
     word: str
     text: str
-    """The reason, how far it is, or the result."""
+    """The reason, the progress or the result."""
 
     @property
     def at(self) -> datetime:
@@ -41,7 +41,7 @@ class Step(NamedTuple):
 
     @property
     def attempt(self) -> int | None:
-        """Which taking it belongs to; None before the first."""
+        """The number of the attempt, or None before the first."""
         number = self.event.details.get("attempt")
         return number if isinstance(number, int) and number else None
 
@@ -51,24 +51,24 @@ class Artifact(NamedTuple):
 
     part: FilePart
     origin: str
-    """task, progress, or the state that it ended in."""
+    """"task", "progress", or the final state of the task."""
     message_id: MessageId
 
 
 def is_step(event: Event) -> bool:
-    """Tell whether an event is about a task."""
+    """Return True if an event is about a task."""
     if event.action is Action.MESSAGE_SENT:
         return event.details.get("kind") == Kind.TASK
     return event.action in WORDS
 
 
 def is_told(step: Step) -> bool:
-    """Tell whether a person wants to know of a step. That it is taken for the first time, its acceptance says."""
+    """Return True if a step is shown to people. The first claim is not: the acceptance shows it."""
     return step.event.action is not Action.TASK_CLAIMED or (step.attempt or 0) > 1
 
 
 async def step_of(services: Services, event: Event) -> Step:
-    """Return what an event did to a task, with what was said about it."""
+    """Return an event as a step of its task, with the text of its update."""
     details = event.details
     if event.action is Action.TASK_RELEASED:
         return Step(event, WORDS[event.action], "its session has ended: it waits for the next one")
@@ -81,7 +81,7 @@ async def step_of(services: Services, event: Event) -> Step:
 
 
 async def story(services: Services, task_id: MessageId) -> Sequence[Step]:
-    """Return everything that happened to a task."""
+    """Return the complete history of a task."""
     steps: list[Step] = []
     after = 0
     while events := await services.tasks.history(task_id, after):
@@ -101,13 +101,13 @@ async def artifacts(services: Services, view: TaskView, steps: Sequence[Step]) -
 
 
 async def update_of(services: Services, event: Event) -> Message | None:
-    """Return the update that told a move; None where it is pruned, or not to be seen."""
+    """Return the update that reported a move, or None if it is pruned or not visible."""
     update = event.details.get("update")
     return await said(services, MessageId(update)) if isinstance(update, str) else None
 
 
 async def said(services: Services, message_id: MessageId | None) -> Message | None:
-    """Return a message, or None where it is not there."""
+    """Return a message, or None if it does not exist or is not visible."""
     if message_id is None:
         return None
     try:

@@ -1,4 +1,4 @@
-"""Waiting for a task: until it is finished or the time has run out, with a line that tells a person how it fares."""
+"""Waiting for a task until it is finished or a timeout, with a live line for a person."""
 
 import sys
 from collections.abc import Callable
@@ -22,8 +22,10 @@ _STATES: Final = frozenset(TaskState)
 async def await_task(
     services: Services, output: Output, task_id: MessageId, actor: Identity | None, seconds: float
 ) -> TaskView:
-    """Return the task when it is finished, or as it is when the time has run out. Where `actor` handed it over, it has
-    then been told: the updates of it leave its inbox."""
+    """Return the task when it is finished, or in its present state after the timeout.
+
+    If `actor` delegated the task, its updates then leave the actor's inbox.
+    """
     line = LiveLine(output, services.clock.monotonic)
     try:
         async with ticking(line.draw, sys.stderr.isatty() and not output.as_json):
@@ -36,7 +38,7 @@ async def await_task(
 
 
 async def _follow(services: Services, task_id: MessageId, line: "LiveLine", seconds: float) -> TaskView:
-    """Tell what happens to a task, from its beginning on, until it is finished or the time has run out."""
+    """Show each event of a task from its beginning on, until it is finished or the timeout has passed."""
     clock = services.clock
     ends_at = clock.monotonic() + seconds
     after = 0
@@ -52,7 +54,7 @@ async def _follow(services: Services, task_id: MessageId, line: "LiveLine", seco
 
 
 class LiveLine:
-    """How a task stands, on one line that changes in place; its moves stay above it, a line each."""
+    """The state of a task on one line that is redrawn in place. Its moves stay above it, a line each."""
 
     def __init__(self, output: Output, monotonic: Callable[[], float]) -> None:
         self._output = output
@@ -62,7 +64,7 @@ class LiveLine:
         self._text = ""
 
     def tell(self, step: Step) -> None:
-        """Take in a step of the task. How it ended is told by who waits, with the result."""
+        """Add a step of the task. The waiting command shows the end together with the result."""
         if step.word == "progress":
             self._text = one_line(step.text)
         elif step.event.action is not Action.MESSAGE_SENT:
@@ -73,7 +75,7 @@ class LiveLine:
         self.draw()
 
     def draw(self) -> None:
-        """Show how it stands, and for how long it has been waited for."""
+        """Show the state, and the time waited so far."""
         if self._state not in FINISHED:
             waited = int(self._monotonic() - self._since)
             line = f"{self._state} · {waited // 60}:{waited % 60:02}{f' · {self._text}' if self._text else ''}"

@@ -1,4 +1,4 @@
-"""Watching tasks: a board for a person at a terminal, lines for everyone else. Both follow the journal."""
+"""Watching tasks: a board for a person at a terminal, lines for programs. Both follow the journal."""
 
 import os
 from collections.abc import Sequence
@@ -30,7 +30,7 @@ from covey.surfaces.cli.views.events import event_document
 
 
 def watch(call: Call, wanted: TaskFilter, limit: int, seconds: float | None) -> int:
-    """Show the tasks that fit, and go on as they change, until somebody ends it or so many seconds have passed."""
+    """Show the tasks that fit and follow their changes, until the user ends it or that many seconds have passed."""
     if call.output.is_for_a_person and os.environ.get("TERM", "dumb") != "dumb":
         run_live(call, lambda services: watch_board(services, call.output, wanted, limit, seconds))
     else:
@@ -42,7 +42,7 @@ def watch(call: Call, wanted: TaskFilter, limit: int, seconds: float | None) -> 
 async def _watch_lines(
     services: Services, output: Output, wanted: TaskFilter, limit: int, seconds: float | None
 ) -> None:
-    after = await services.history.last()  # before the tasks, so that no change is between them and what follows
+    after = await services.history.last()  # read before the tasks, so that no change between the two is missed
     for view in await services.tasks.find(wanted, limit):
         await _write(services, output, view, None)
     output.flush()
@@ -59,7 +59,7 @@ async def _watch_lines(
 
 
 async def _changed(services: Services, event: Event, wanted: TaskFilter) -> TaskView | None:
-    """Return the task that an event changed; None where it is not wanted, or not there any more."""
+    """Return the task that an event changed, or None if it does not fit the filter or no longer exists."""
     if event.message_id is None:
         return None
     try:
@@ -70,7 +70,7 @@ async def _changed(services: Services, event: Event, wanted: TaskFilter) -> Task
 
 
 async def _write(services: Services, output: Output, view: TaskView, event: Event | None) -> None:
-    """Write a line: the task as it is now, with the event that changed it where one did."""
+    """Write a line: the task in its present state, with the event that changed it, if any."""
     task = view.task
     number = await number_of(services, task)
     step = await step_of(services, event) if event else None
@@ -92,7 +92,7 @@ HINT: Final = "q ends it · covey task NAME shows one of them"
 async def watch_board(
     services: Services, output: Output, wanted: TaskFilter, limit: int, seconds: float | None
 ) -> None:
-    """Show the board until q or Ctrl-C is pressed, or so many seconds have passed."""
+    """Show the board until q or Ctrl-C is pressed, or that many seconds have passed."""
     watcher = Watcher(services, wanted, limit)
 
     def paint(canvas: Canvas) -> None:
@@ -102,7 +102,7 @@ async def watch_board(
 
 
 class Watcher:
-    """What stands on the board, as it was when last looked at."""
+    """The content of the board, as of the last look."""
 
     def __init__(self, services: Services, wanted: TaskFilter, limit: int) -> None:
         self._services = services
@@ -110,11 +110,11 @@ class Watcher:
         self._limit = limit
         self._names: dict[MessageId, str] = {}
         self._texts: dict[MessageId, str] = {}
-        """What updates say, each read once: they never change, and results can be long."""
+        """Cache of the texts of updates: they never change, and results can be long."""
         self.columns: Sequence[Column] = ()
 
     async def look(self) -> None:
-        """Look at the tasks again."""
+        """Read the tasks again."""
         find = self._services.tasks.find
         unfinished = await find(self._wanted._replace(is_finished=False), self._limit)
         finished = await find(self._wanted._replace(is_finished=True), min(self._limit, MOST_FINISHED))
@@ -129,7 +129,7 @@ class Watcher:
         return BoardEntry(view, self._names[task.id], await self._said(task))
 
     async def _said(self, task: Task) -> str:
-        """Return why it came to nothing, or what was last said of it."""
+        """Return the reason of the state, or the text of the last update."""
         update = task.result or task.progress
         if task.reason or update is None:
             return task.reason or ""

@@ -8,11 +8,11 @@ from covey.core.ledger.message import Message
 T = TypeVar("T")
 
 DEEPEST: Final = 8
-"""Replies to replies are indented so far; a long dialogue would otherwise walk off the screen."""
+"""Maximum depth of indentation, so that a long dialogue stays on the screen."""
 
 
 class Branch(NamedTuple, Generic[T]):
-    """What is shown, what stands before its first line, and what before its further ones."""
+    """An item, the prefix of its first line, and the prefix of its further lines."""
 
     item: T
     lead: str
@@ -20,18 +20,18 @@ class Branch(NamedTuple, Generic[T]):
 
 
 def branches(messages: Sequence[Message]) -> Iterator[Branch[Message]]:
-    """Go through a thread as a tree: each message below the one it replies to, siblings in their order."""
+    """Yield a thread as a tree: each message below the one it replies to, siblings in order."""
     return laid_out(messages, lambda message: message.id, lambda message: message.in_reply_to)
 
 
 def laid_out(items: Sequence[T], key: Callable[[T], str], above: Callable[[T], str | None]) -> Iterator[Branch[T]]:
-    """Go through items as a tree: each below the one that `above` names, siblings in their order."""
+    """Yield items as a tree: each below the one that `above` names, siblings in order."""
     known = {key(item) for item in items}
     replies: dict[str | None, list[T]] = {}
     for item in items:
         parent = above(item)
         replies.setdefault(parent if parent in known else None, []).append(item)
-    # Each waiting item with its depth, its lead, and what stands before everything below it.
+    # Each waiting item with its depth, its lead, and the prefix of everything below it.
     waiting = [(item, 0, "", "") for item in reversed(replies.get(None, ()))]
     while waiting:
         item, depth, lead, base = waiting.pop()

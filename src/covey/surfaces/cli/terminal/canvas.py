@@ -1,4 +1,4 @@
-"""The canvas: a page that covers a person's terminal while a verb goes on, and leaves it as it was."""
+"""The canvas: a page that covers a person's terminal while a verb runs, and restores it afterwards."""
 
 import os
 from collections.abc import Callable, Mapping, Sequence
@@ -12,7 +12,7 @@ LOWEST: Final = 24
 
 
 class Canvas:
-    """`with output.canvas() as canvas: canvas.draw(lines, hint)`."""
+    """A full-screen page. Use it as `with output.canvas() as canvas: canvas.draw(lines, hint)`."""
 
     def __init__(self, screen: Screen, columns: Callable[[], int]) -> None:
         self._page = screen.live_page()
@@ -21,11 +21,11 @@ class Canvas:
 
     @property
     def room(self) -> tuple[int, int]:
-        """How many columns and lines there are for what is drawn above the hint."""
+        """The columns and lines that are free above the hint."""
         return self._columns(), max(1, _height() - 2)
 
     def draw(self, lines: Sequence[Sequence[tuple[str, str]]], hint: str) -> None:
-        """Show these lines instead of the last ones, and at the foot a hint."""
+        """Replace the shown lines, and show a hint at the bottom."""
         width, height = self.room
         shown = [*lines[:height], *[()] * (height - len(lines))]
         self._page.show([*shown, (), [(fitted(hint, width - 1), "dim")]], width)
@@ -52,7 +52,7 @@ _REST_OF_PAGE: Final = "\r\x1b[J"
 
 
 class Footer:
-    """Take it away with `clear` before anything else is written, and draw it again afterwards."""
+    """Lines at the bottom of the output. Call `clear` before any other output, and `draw` again afterwards."""
 
     def __init__(self, screen: Screen, out: TextIO) -> None:
         self._screen = screen
@@ -60,14 +60,14 @@ class Footer:
         self._height = 0
 
     def draw(self, lines: Sequence[Sequence[tuple[str, str]]]) -> None:
-        """Show these lines instead of the last ones. None may be wider than the terminal."""
+        """Replace the shown lines. No line may be wider than the terminal."""
         shown = "".join(f"{self._screen.styled(line)}\n" for line in lines)
         self._out.write(self._away() + shown)
         self._out.flush()
         self._height = len(lines)
 
     def clear(self) -> None:
-        """Take the lines away."""
+        """Remove the lines."""
         self._out.write(self._away())
         self._height = 0
 

@@ -1,10 +1,10 @@
-"""Letters: which characters may reach a person's terminal, and how many cells they take there."""
+"""Letters: the characters that may reach a person's terminal, and their width in cells."""
 
 from collections.abc import Mapping
 from typing import Final
 
 NEWER_EMOJI: Final = range(0x1F000, 0x1FB00)
-"""Pictures keep being added here; the ones that this Python does not know yet are pictures all the same."""
+"""The range in which emoji are still added. Characters that this Python does not know count as emoji too."""
 
 _SKIN_TONES: Final = range(0x1F3FB, 0x1F400)
 _TAKEN_OUT: Final[Mapping[int, str]] = {
@@ -16,19 +16,21 @@ _UNSEEN: Final = frozenset(
     (0x34F, 0x115F, 0x1160, 0x17B4, 0x17B5, *range(0x180B, 0x1810), 0x3164, *range(0xFE00, 0xFE10), 0xFFA0)
 )
 _MORE_UNSEEN: Final = range(0xE0000, 0xE1000)
-"""Characters that count as printable, and show nothing."""
+"""Characters that count as printable but are invisible."""
 
 
 def printable(text: str) -> str:
-    """Return text without what could steer a terminal: control, bidirectional and invisible characters."""
+    """Return text without characters that could control a terminal: control, bidirectional and invisible ones."""
     if text.isascii() and text.isprintable():
         return text
     return "".join(c if c in "\n\t" or _is_harmless(c) else "�" for c in text.translate(_TAKEN_OUT))
 
 
 def escaped(document: str) -> str:
-    """Return JSON in which everything that could steer a terminal, or is not seen there, is written as `\\uXXXX`. It
-    stands for the same value."""
+    """Return JSON in which control and invisible characters are written as `\\uXXXX`.
+
+    The value stays the same.
+    """
     if document.isascii() and document.isprintable():
         return document
     return "".join(c if _is_harmless(c) else _code_units(c) for c in document)
@@ -40,12 +42,12 @@ def one_line(text: str) -> str:
 
 
 def clipped(text: str, length: int) -> str:
-    """Return text of at most `length` characters; what was left out is an ellipsis."""
+    """Return text of at most `length` characters, with an ellipsis for the rest."""
     return text if len(text) <= length else text[: length - 1].rstrip() + "…"
 
 
 def fitted(text: str, width: int) -> str:
-    """Return a line that takes at most `width` cells; what was left out is an ellipsis."""
+    """Return a line that takes at most `width` cells, with an ellipsis for the rest."""
     if cells(text) <= width:
         return text
     room = width - 1
@@ -56,7 +58,7 @@ def fitted(text: str, width: int) -> str:
 
 
 def reflowed(text: str, width: int) -> str:
-    """Return text with its paragraphs filled to a width; indented lines stay as they are."""
+    """Return text with its paragraphs filled to a width. Indented lines stay as they are."""
     from textwrap import fill
 
     blocks: list[str] = []
@@ -73,7 +75,7 @@ def reflowed(text: str, width: int) -> str:
 
 
 def cells(text: str) -> int:
-    """Return how many cells of a terminal a line takes."""
+    """Return the number of terminal cells that a line takes."""
     return len(text) if text.isascii() else sum(_width(c) for c in text)
 
 
@@ -84,7 +86,7 @@ def _is_harmless(character: str) -> bool:
 
 
 def _code_units(character: str) -> str:
-    """Return a character as JSON escapes it: two of these above U+FFFF."""
+    """Return a character as JSON escapes it. Characters above U+FFFF need two escapes."""
     units = character.encode("utf-16-be", "surrogatepass")
     return "".join(f"\\u{units[n]:02x}{units[n + 1]:02x}" for n in range(0, len(units), 2))
 

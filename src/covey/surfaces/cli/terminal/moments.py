@@ -1,4 +1,4 @@
-"""Moments: one entry for something that happens while a person looks on."""
+"""Moments: one line for each event that a person watches."""
 
 from datetime import datetime
 from typing import Final
@@ -8,16 +8,16 @@ from covey.surfaces.cli.terminal.output import Output
 
 WORD_WIDTH: Final = 10
 LONGEST: Final = 200
-"""A text is for a look at it; the whole has a verb of its own."""
+"""Maximum length of a shown text. Other verbs show the whole."""
 
 
 def moment(at: datetime, word: str, text: str) -> str:
-    """Return the line: when it happened on the clock on the wall, what happened, to whom or what."""
+    """Return the line of an event: its local time, its word and its text."""
     return _head(at) + f"{word:<{WORD_WIDTH}}  {one_line(text)}".rstrip()
 
 
 def show_moment(output: Output, at: datetime, word: str, text: str) -> None:
-    """Write the line as a result; in colour and wrapped below itself for a person at a terminal."""
+    """Write the line as a result. A person at a terminal gets colour and wrapped lines."""
     if not output.is_for_a_person:
         output.text(moment(at, word, text))
         return

@@ -1,4 +1,4 @@
-"""What a person or a program sees: tables for people, JSON for programs, one line for an error."""
+"""Output: tables for people, JSON for programs, one line for an error."""
 
 import json
 import os
@@ -25,33 +25,38 @@ class Output:
 
     @property
     def is_for_a_person(self) -> bool:
-        """Whether someone looks at a terminal, instead of a pipe or a file."""
+        """True if stdout is a terminal and not a pipe or a file, and JSON was not asked for."""
         return not self.as_json and self._out.isatty()
 
     @property
     def width(self) -> int:
-        """How wide a line may be; what is piped elsewhere is not wrapped."""
+        """The maximum width of a line. Output to a pipe or file is not wrapped."""
         return columns() if self._out.isatty() else UNLIMITED
 
     def json(self, value: Json) -> None:
-        """Write a result for programs: one line. What could steer a terminal is escaped there: it may be one."""
+        """Write a result for programs, on one line.
+
+        Control characters are escaped, because the reader may be a terminal.
+        """
         is_unicode = (self._out.encoding or "utf-8").lower().startswith("utf")
         self._out.write(escaped(json.dumps(value, ensure_ascii=not is_unicode)) + "\n")
 
     def text(self, line: str = "", style: str = "") -> None:
-        """Write a result for people; control characters of what others wrote do not reach the terminal."""
+        """Write a result for people. Control characters in it do not reach the terminal."""
         self.pieces((line, style))
 
     def pieces(self, *pieces: tuple[str, str], lead: str = "", margin: str = "") -> None:
-        """Write one line of pieces, each with its style, after its lead. On a terminal it is wrapped, and `margin`
-        begins each further line."""
+        """Write one line of pieces, each with its style, after its lead.
+
+        On a terminal the line is wrapped, and `margin` begins each further line.
+        """
         if self.is_for_a_person and (margin or any(style for _, style in pieces)):
             self._screen.pieces(pieces, lead, margin, self.width)
         else:
             self._out.write(printable(lead + "".join(text for text, _ in pieces)) + "\n")
 
     def table(self, columns: Sequence[str], rows: Sequence[Sequence[str]], empty: str) -> None:
-        """Write rows under their columns; `empty` where there are none."""
+        """Write rows under their columns, or `empty` if there are none."""
         if not rows:
             self.text(empty)
         elif self.is_for_a_person:
@@ -64,41 +69,43 @@ class Output:
                 self._out.write("  ".join((*padded, last)).rstrip() + "\n")
 
     def style(self, word: str) -> str:
-        """Return how a state looks to a person."""
+        """Return the style of a state, for people."""
         return self._screen.style(word) if self.is_for_a_person else ""
 
     def note(self, line: str) -> None:
-        """Tell a person something beside the result."""
+        """Write a line for people to stderr, beside the result."""
         if not self.as_json:
             self._err.write(printable(line) + "\n")
             self._err.flush()
 
     def step(self, line: str) -> None:
-        """Tell a person at a terminal how far something has got: one line, which stays."""
+        """Write one lasting line of progress, if stderr is a terminal."""
         if self._err.isatty():
             self.note(fitted(printable(line), columns()))
 
     def status(self, line: str) -> None:
-        """Show a person at a terminal one line in place of the last such one; an empty one takes it away."""
+        """Replace the status line of a terminal. An empty line removes it."""
         if not self.as_json and self._err.isatty() and os.environ.get("TERM") != "dumb":
             self._err.write("\r\x1b[2K" + printable(line)[: columns() - 1])
             self._err.flush()
 
     def canvas(self):
-        """Return a page that covers the terminal of a person while a block runs."""
-        from covey.surfaces.cli.terminal.canvas import Canvas  # late, as the screen is
+        """Return a page that covers a person's terminal while a block runs."""
+        from covey.surfaces.cli.terminal.canvas import Canvas  # imported late, like the screen
 
         return Canvas(self._screen, columns)
 
     def footer(self):
-        """Return lines at the foot of what a person sees, which change in place."""
-        from covey.surfaces.cli.terminal.canvas import Footer  # late, as the screen is
+        """Return lines at the bottom of the output that are redrawn in place."""
+        from covey.surfaces.cli.terminal.canvas import Footer  # imported late, like the screen
 
         return Footer(self._screen, self._out)
 
     def error(self, error: CoveyError, code: str | None = None) -> None:
-        """Write an error: one line for people with what to do next, an envelope for programs. `code` is the one that
-        the programs know it by."""
+        """Write an error: one line with advice for people, an envelope for programs.
+
+        `code` replaces the error's code in the envelope.
+        """
         if self.as_json:
             self.json(error.envelope(code))
         else:
@@ -111,23 +118,23 @@ class Output:
         self._out.flush()
 
     def abandon(self) -> None:
-        """Let what is still to be written go nowhere: whoever read it has left."""
+        """Discard all further output: the reader has closed the pipe."""
         try:
             os.dup2(os.open(os.devnull, os.O_WRONLY), self._out.fileno())
-        except OSError:  # a stand-in for stdout that is no file
+        except OSError:  # stdout is replaced by an object without a file
             self._out = open(os.devnull, "w")  # noqa: PTH123, SIM115 - until the process ends
 
     @cached_property
     def _screen(self):
-        # Late, and its type inferred: rich is for people, and programs do not wait for its import.
+        # Imported late, with an inferred type: only people need rich, and programs should not wait for its import.
         from covey.surfaces.cli.terminal.screen import Screen
 
         return Screen(self._out)
 
 
 def columns() -> int:
-    """Return how wide the terminal is: what COLUMNS says, else what it says itself, else 80."""
-    # As shutil has it, which brings three compression libraries along.
+    """Return the terminal's width: COLUMNS, else its reported size, else 80."""
+    # Like shutil.get_terminal_size; importing shutil loads three compression libraries.
     told = os.environ.get("COLUMNS", "")
     if told.isdecimal() and int(told):
         return int(told)
@@ -138,7 +145,7 @@ def columns() -> int:
 
 
 def _lenient(stream: TextIO) -> TextIO:
-    """Return the stream; what its encoding has no characters for is escaped there, and stops nothing."""
+    """Return the stream. Characters that its encoding lacks are escaped instead of raising."""
     reconfigure = getattr(stream, "reconfigure", None)
     if reconfigure is not None and stream.errors == "strict":
         reconfigure(errors="backslashreplace")

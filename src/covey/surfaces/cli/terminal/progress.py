@@ -1,4 +1,4 @@
-"""Progress: a bar on stderr while something long runs, for a person at a terminal and nobody else."""
+"""Progress: a bar on stderr during long work, only for a person at a terminal."""
 
 from time import monotonic
 from types import TracebackType
@@ -11,9 +11,10 @@ BAR: Final = 24
 
 
 class Progress:
-    """`with Progress(output, "exporting", total) as p: p.step(n)`. The line is gone when the block ends.
+    """A progress line, removed when the block ends.
 
-    `total` is what the steps come to in the end, or None while nobody knows; then it only counts.
+    Use it as `with Progress(output, "exporting", total) as p: p.step(n)`. `total` is the final number of steps, or None
+    if it is unknown. In that case only the count is shown.
     """
 
     def __init__(self, output: Output, label: str, total: int | None = None) -> None:
@@ -24,12 +25,11 @@ class Progress:
         self.done = 0
 
     def step(self, n: int = 1) -> None:
-        """Note that `n` more are done."""
+        """Count `n` more steps as done."""
         self.at(self._label, self.done + n, self.total)
 
     def at(self, label: str, done: int, total: int | None) -> None:
-        """Note what is being done, how many of it are, and how many it will be; where there is more than one thing to
-        do."""
+        """Show the present activity with its count and total, for work of several stages."""
         self._label, self.done, self.total = label, done, total
         now = monotonic()
         if self._drawn_at is None or now - self._drawn_at >= EVERY_SECONDS:
@@ -37,7 +37,7 @@ class Progress:
             self._output.status(bar(self._label, self.done, self.total))
 
     def end(self) -> None:
-        """Take the line away."""
+        """Remove the line."""
         if self._drawn_at is not None:
             self._drawn_at = None
             self._output.status("")
@@ -52,7 +52,7 @@ class Progress:
 
 
 def bar(label: str, done: int, total: int | None) -> str:
-    """Return how far it is, on one line."""
+    """Return the progress on one line."""
     if not total:
         return f"{label} {done:,}"
     share = min(1.0, done / total)
@@ -72,4 +72,4 @@ def size(count: int) -> str:
         amount /= _STEP
         if amount < _STEP or unit == _UNITS[-1]:
             return f"{amount:.1f} {unit}"
-    raise AssertionError  # the last unit takes everything
+    raise AssertionError  # unreachable: the last unit takes everything

@@ -1,4 +1,4 @@
-"""The screen: tables and colour for a person at a terminal. It is the only module that knows rich."""
+"""The screen: tables and colour for a person at a terminal. It is the only module that imports rich."""
 
 import os
 from collections.abc import Mapping, Sequence
@@ -13,16 +13,16 @@ from covey.surfaces.cli.terminal.letters import clipped, one_line, printable
 
 GAP: Final = 2
 WIDEST: Final = 20
-"""A longer word is cut apart before a table is given up."""
+"""Maximum width of an unbroken word. A longer word is split so that the table still fits."""
 MIN_LAST: Final = 24
-"""The last column holds the text, and has this much room at least."""
+"""Minimum width of the last column, which holds the text."""
 LONGEST: Final = 400
-"""A cell is for a look at it; the whole text has a verb of its own."""
+"""Maximum length of a cell. Other verbs show the whole text."""
 HEIGHT: Final = 25
-"""Nothing here depends on it; without one, rich takes a dumb terminal to be 80 columns wide."""
+"""Required by rich, which otherwise takes a dumb terminal to be 80 columns wide. The output does not depend on it."""
 
 COPIED: Final = frozenset({"id", "message", "key", "session"})
-"""Columns that hold what people copy: never wrapped."""
+"""Columns with values that people copy, so they are never wrapped."""
 
 COLOURED: Final = frozenset({"state", "presence", "kind"})
 
@@ -57,11 +57,11 @@ STYLES: Final[Mapping[str, str]] = {
     "offline": "dim",
     "request": "bold",
 }
-"""How states, presences and kinds look in the columns that hold them."""
+"""Styles of states, presences and kinds in their columns."""
 
 
 class Screen:
-    """Writes to a terminal. What others wrote is shown as text and never as markup."""
+    """Writes to a terminal. Texts of messages are never interpreted as markup."""
 
     def __init__(self, out: TextIO) -> None:
         is_plain = bool(os.environ.get("NO_COLOR")) or os.environ.get("TERM", "dumb") == "dumb"
@@ -77,7 +77,7 @@ class Screen:
         )
 
     def pieces(self, pieces: Sequence[tuple[str, str]], lead: str, margin: str, width: int) -> None:
-        """Write one line of styled pieces after its lead, wrapped; `margin` begins each further line."""
+        """Write one line of styled pieces after its lead, wrapped. `margin` begins each further line."""
         line = Text.assemble(*((printable(text), style) for text, style in pieces))
         room = max(MIN_LAST, width - max(cell_len(lead), cell_len(margin)))
         for n, row in enumerate(line.wrap(self._console, room) or [line]):
@@ -85,11 +85,11 @@ class Screen:
             self._console.print(Text.assemble((margin if n else lead, "dim"), row), soft_wrap=True)
 
     def style(self, word: str) -> str:
-        """Return how a state, a presence or a kind looks."""
+        """Return the style of a state, a presence or a kind."""
         return STYLES.get(word, "")
 
     def styled(self, pieces: Sequence[tuple[str, str]]) -> str:
-        """Return one line of styled pieces, with the codes for their colours."""
+        """Return one line of styled pieces, with their colour codes."""
         with self._console.capture() as captured:
             line = Text.assemble(*((printable(text), style) for text, style in pieces))
             self._console.print(line, soft_wrap=True, end="")
@@ -100,8 +100,11 @@ class Screen:
         return LivePage(self._console)
 
     def table(self, columns: Sequence[str], rows: Sequence[Sequence[str]], width: int) -> None:
-        """Write rows under their columns. On a narrow screen columns are wrapped, what people copy goes below its row,
-        or each row becomes a block of lines: the first of these that fits."""
+        """Write rows under their columns.
+
+        On a narrow screen the first layout that fits is used: columns are wrapped, copied values go below their row, or
+        each row becomes a block of lines.
+        """
         cells = [[clipped(printable(one_line(cell)), LONGEST) for cell in row] for row in rows]
         used = [n for n in range(len(columns)) if any(row[n] for row in cells)]
         beside = [n for n in used if columns[n] not in COPIED]
@@ -165,20 +168,20 @@ class LivePage:
         self._live.stop()
 
     def show(self, lines: Sequence[Sequence[tuple[str, str]]], width: int) -> None:
-        """Show these lines, which are as many as the terminal has."""
+        """Show these lines, as many as the terminal has."""
         self._console.size = ConsoleDimensions(width, len(lines))
         shown = (Text.assemble(*((printable(text), style) for text, style in line)) for line in lines)
         self._live.update(Text("\n", no_wrap=True, overflow="crop", end="").join(shown), refresh=True)
 
 
 def fitting(names: Sequence[str], rows: Sequence[Sequence[str]], room: int) -> Sequence[int] | None:
-    """Return how wide each column is to be, so that all fit, or None where they can't without cutting words apart."""
+    """Return the width of each column so that all fit, or None if words would have to be split."""
     columns = [[name, *(row[n] for row in rows)] for n, name in enumerate(names)]
     widths = [max(map(cell_len, column)) for column in columns]
     least = [_least(name, column) for name, column in zip(names, columns, strict=True)]
     least[-1] = max(least[-1], min(MIN_LAST, widths[-1]))
     room -= GAP * (len(names) - 1)
-    # The last column gives way first, because it holds the text; then the widest of the others.
+    # The last column shrinks first, because it holds the text; then the widest of the others.
     widths[-1] = max(least[-1], min(widths[-1], room - sum(widths[:-1])))
     while sum(widths) > room:
         slack, n = max((width - least[n], n) for n, width in enumerate(widths))
@@ -189,7 +192,7 @@ def fitting(names: Sequence[str], rows: Sequence[Sequence[str]], room: int) -> S
 
 
 def _least(name: str, column: Sequence[str]) -> int:
-    """Return how narrow a column may be: its longest word, or all of what people copy."""
+    """Return the minimum width of a column: its longest word, or its longest cell if people copy it."""
     pieces = column if name in COPIED else [word for cell in column for word in cell.split()]
     widest = max(map(cell_len, pieces), default=0)
     return widest if name in COPIED else min(widest, WIDEST)

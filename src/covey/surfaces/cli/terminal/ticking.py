@@ -1,4 +1,4 @@
-"""Ticking: what shows a clock is drawn again every second, while something else goes on."""
+"""Ticking: a display with a clock is redrawn every second while other work runs."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable
@@ -10,7 +10,7 @@ EVERY_SECONDS: Final = 1.0
 
 @asynccontextmanager
 async def ticking(draw: Callable[[], None], is_shown: bool = True) -> AsyncGenerator[None]:
-    """Draw at once and again every second while the block runs, where somebody looks."""
+    """Draw at once and again every second while the block runs, if `is_shown` is set."""
 
     async def tick() -> None:
         while is_shown:

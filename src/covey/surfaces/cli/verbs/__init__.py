@@ -1,1 +1,1 @@
-"""One verb a module: `arguments(parser)` declares what it takes, `run(call)` does it and returns the exit code."""
+"""Verbs, one a module: `arguments(parser)` declares the arguments, `run(call)` runs it and returns the exit code."""

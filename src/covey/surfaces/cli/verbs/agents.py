@@ -58,8 +58,8 @@ def run(call: Call) -> int:
 
 
 def _held_up(call: Call) -> Iterator[str]:
-    """Tell what holds agents up besides their own pauses."""
-    with suppress(BeyondToken):  # one agent sees who is paused, and not what others began
+    """Yield notes on a paused space and on stopped exchanges."""
+    with suppress(BeyondToken):  # an agent's token shows pauses of agents, but not exchanges of others
         whole = call.run(call.services.pauses.all()).get(WHOLE)
         if whole is not None:
             yield f"The space is {told_pause(whole)}. `covey resume` lets it go on."
@@ -69,12 +69,12 @@ def _held_up(call: Call) -> Iterator[str]:
 
 
 def _presence(view: AgentView) -> str:
-    """Return how someone is reached: a channel has no sessions, and is there all the same."""
+    """Return the presence of an agent. A channel has no sessions, but is reachable."""
     return "channel" if view.card.channel else "paused" if view.pause else view.presence
 
 
 def _about(view: AgentView) -> str:
-    """Return what an agent is for or does, and before that why it is paused."""
+    """Return an agent's status or description, after the reason of its pause."""
     about = view.status or view.card.description
     return about if view.pause is None else "; ".join(filter(None, (told_pause(view.pause), about)))
 
@@ -84,7 +84,7 @@ def _is_offline(view: AgentView) -> bool:
 
 
 def _tasks(view: AgentView) -> str:
-    """Return how many tasks an agent works on, and how many it may."""
+    """Return the number of an agent's current tasks, and its quota."""
     return f"{len(view.current_tasks)} of {view.card.quota}"
 
 

@@ -57,7 +57,7 @@ def run(call: Call) -> int:
         if approval is not None:
             draft = call.services.approvals.prepared(draft, approval)
         actor = call.actor(options.sender)
-        # Who waits is known from the first moment on, so that of two who ask each other one hears of it.
+        # The wait is recorded with the question, so that if two agents ask each other, one of them is told.
         outcome = call.run(asks.ask(draft, actor, policy_of(call)._replace(waits=seconds), 0))
     elif options.text is not None or options.to or options.approval:
         raise Invalid("ticket", options.ticket, "the question was asked already: give no TEXT, --to or --approval")
@@ -69,7 +69,7 @@ def run(call: Call) -> int:
         if is_open(outcome) and seconds > 0:
             outcome = run_live(call, lambda services: await_answer(services, call.output, ticket, actor, seconds))
     except KeyboardInterrupt:
-        call.output.step("")  # where the terminal shows the key, the next line begins below it
+        call.output.step("")  # starts a new line below the key that the terminal echoes
         call.run(call.services.waits.end(ticket, actor))
         show_outcome(call, outcome, approval_in(call, outcome), "Interrupted")
         return INTERRUPTED

@@ -81,7 +81,7 @@ _OF: Final[Mapping[str, str]] = {
     "reply_to": SAY,
     "key": SAY,
 }
-"""The action that each option goes with."""
+"""The action of each option."""
 
 MAX_FILE: Final = 4096
 
@@ -125,7 +125,7 @@ def run(call: Call) -> int:
 
 
 def _words(options: Namespace, *names: str, optional: int = 0) -> list[str | None]:
-    """Return the words that an action is about, as many as it has names for; the last ones may be optional."""
+    """Return the words of an action, one for each of its names. The last `optional` ones may be missing."""
     words: Sequence[str] = options.words
     if len(words) > len(names):
         raise Invalid("argument", words[len(names)], f"{options.action} takes {', '.join(names) or 'none'}")
@@ -186,7 +186,7 @@ def _config(options: Namespace, name: AgentName) -> ChannelConfig:
 
 
 def _file(path: str, flag: str) -> str:
-    """Return the text of a small file. Secrets are never options: others can see those."""
+    """Return the text of a small file. Secrets are never options: other users can read the command line."""
     try:
         with open(path, encoding="utf-8") as file:  # noqa: PTH123 - the rest of pathlib is not needed
             return file.read(MAX_FILE)
@@ -290,7 +290,7 @@ def _say(call: Call) -> int:
 
 
 def _run(call: Call) -> int:
-    from covey.surfaces.cli.channels.desk import run_at_a_desk  # here because it brings an event loop along
+    from covey.surfaces.cli.channels.desk import run_at_a_desk  # imported late because it loads an event loop
 
     names = [_channel(word) for word in call.options.words]
     return run_at_a_desk(call, names, sys.stderr if call.output.as_json else sys.stdout)

@@ -18,7 +18,7 @@ examples:
   covey completion fish | source     # in ~/.config/fish/config.fish"""
 
 WORDS = "words"
-"""What the scripts ask for instead of a shell: the words that can stand in the place of the last --word."""
+"""Given by the scripts instead of a shell: asks for the words that can replace the last --word."""
 
 
 def arguments(parser: ArgumentParser) -> None:
@@ -28,7 +28,7 @@ def arguments(parser: ArgumentParser) -> None:
 
 def run(call: Call) -> int:
     if call.options.shell == WORDS:
-        # Each begins with a colon: argparse would take a word of two dashes for the end of the options.
+        # Each word begins with a colon: argparse would take a word of two dashes for the end of the options.
         return _words(call, [word[1:] for word in call.options.word])
     text = script(call.options.shell)
     if call.output.as_json:

@@ -58,7 +58,7 @@ def arguments(parser: ArgumentParser) -> None:
 
 def run(call: Call) -> int:
     seconds = parse_span(call.options.wait).total_seconds()
-    # Made here, so that whoever is interrupted knows of the task however far it got.
+    # The id is made here, so that an interrupted caller knows the task at any stage.
     given, now = call.options.id, call.services.clock.now()
     task_id = parse_new_message_id(given) if given else call.ports.ids.message_id(now)
     draft = _draft(call, task_id)
@@ -74,7 +74,7 @@ def run(call: Call) -> int:
             call.output.step(_beginning(call, view))
             view = run_live(call, lambda services: await_task(services, call.output, task_id, actor, seconds))
     except KeyboardInterrupt:
-        call.output.status("")  # where the terminal shows the key, too
+        call.output.status("")  # also removes the key that the terminal echoes
         call.run(call.services.waits.end(task_id, actor))
         show_ending(call, _left(call, task_id), "Interrupted")
         return INTERRUPTED
@@ -89,7 +89,7 @@ def _delegate(call: Call, draft: Draft, actor: Identity, seconds: float) -> Task
 
 
 def _left(call: Call, task_id: MessageId) -> TaskView:
-    """Return the task that is left behind; where it was not handed over yet, there is nothing to say of it."""
+    """Return the task after an interrupt. Raise KeyboardInterrupt again if it was not delegated yet."""
     try:
         return call.run(call.services.tasks.view(task_id))
     except TaskUnknown:
@@ -126,7 +126,7 @@ def _callback(text: str) -> Callback:
 
 
 def _beginning(call: Call, view: TaskView) -> str:
-    """Return what a person should know who now begins to wait."""
+    """Return the line that a person sees when the wait begins."""
     name = call.run(name_of(call.services, view.task))
     agent = call.run(call.services.directory.agent(view.task.agent))
     where = f"waits for {agent.name}, who is offline" if agent.presence is Presence.OFFLINE else f"is with {agent.name}"
@@ -134,7 +134,7 @@ def _beginning(call: Call, view: TaskView) -> str:
 
 
 def _show_id(call: Call, view: TaskView) -> int:
-    """Write the id for a script, and beside it what a person can do with it."""
+    """Write the id for a script, and on stderr the next command for a person."""
     if call.output.as_json:
         show_ending(call, view, "")
     else:

@@ -27,18 +27,18 @@ come from a script; the processes, the kill and every state that is shown are re
 space is on a NATS server, which is started for it and stopped at the end."""
 
 LIVELY: Final = 0.35
-"""How long a scripted model thinks, in seconds, where a person watches."""
+"""Thinking time of a scripted model, in seconds, if a person watches."""
 QUICK: Final = 0.01
 
 
 class DemoPlace(NamedTuple):
-    """Where the space of a demo is."""
+    """The place of a demo's space."""
 
     url: str
     medium: str
-    """What it consists of, for people."""
+    """A description of the store, for people."""
     commands: Sequence[str]
-    """What leads back to it, where it is kept."""
+    """Commands that open the space again, if it is kept."""
 
 
 def arguments(parser: ArgumentParser) -> None:
@@ -79,7 +79,7 @@ async def _play(output: Output, folder: Path, server: str | None) -> tuple[DemoP
 
 @asynccontextmanager
 async def _place(folder: Path, server: str | None) -> AsyncGenerator[DemoPlace]:
-    """Give a fresh space in the folder: a file, or on a server."""
+    """Provide a fresh space in the folder: a file, or a server."""
     if server is None:
         yield DemoPlace(f"sqlite:{folder / STORE_FOLDER / STORE_FILE}", "one file, no daemon", (f"cd {folder}",))
         return
@@ -121,7 +121,7 @@ def _close(output: Output, summary: Summary, kept: Path | None, place: DemoPlace
 
 
 def _alias() -> Sequence[tuple[str, str]]:
-    """Return what makes `covey` mean this program, where the shell does not find it by itself."""
+    """Return an alias that makes `covey` mean this program, if the shell does not find it by itself."""
     if shutil.which("covey") is not None:
         return ()
     own = Path(sys.argv[0]).resolve()
@@ -130,7 +130,7 @@ def _alias() -> Sequence[tuple[str, str]]:
 
 
 def _next(summary: Summary, kept: DemoPlace | None) -> Sequence[tuple[str, str]]:
-    """Return what to try next, and what it is for."""
+    """Return commands to try next, each with its purpose."""
     if kept is None:
         return (
             ("covey demo --keep", "the same, and the space stays"),

@@ -42,7 +42,7 @@ def arguments(parser: ArgumentParser) -> None:
 
 def run(call: Call) -> int:
     options = call.options
-    with suppress(Unavailable):  # a store that can't be read knows no token, and is what the doctor is for
+    with suppress(Unavailable):  # a store that can't be read can't check tokens, and the doctor must still examine it
         check_whole(call.holder, "examine the space")
     codes = _codes(options.only)
     if (options.yes or options.only) and not options.fix:

@@ -35,7 +35,7 @@ def arguments(parser: ArgumentParser) -> None:
 def run(call: Call) -> int:
     path = call.options.file
     if path == "-":
-        # Texts of others could steer a terminal.
+        # Texts of messages could control a terminal.
         write = _write_escaped if sys.stdout.isatty() else sys.stdout.buffer.write
         export = call.run(_write(call, write))
         sys.stdout.buffer.flush()
@@ -68,7 +68,7 @@ async def _write(call: Call, write: Callable[[bytes], object]) -> Export:
 
 
 def document(summary: Summary) -> dict[str, Json]:
-    """Return what an export is, for programs."""
+    """Return a summary of an export, for programs."""
     return {
         "position": summary.header.position,
         "exported_at": format_instant(summary.header.exported_at),

@@ -33,7 +33,7 @@ def run(call: Call) -> int:
     if why is None:
         _check(call, verdict)
     if call.options.sweep:
-        # In one step with the check, or the force: nothing can come between.
+        # One step with the check or the force, so that no change can come between them.
         _, swept, verdict = call.run(call.services.dialogue.sweep(scope, call.actor(), why))
     elif why is not None:
         verdict = call.run(call.services.dialogue.force(scope, call.actor(), why))
@@ -51,7 +51,7 @@ def run(call: Call) -> int:
 
 
 def _check(call: Call, verdict: Verdict) -> None:
-    """Raise GateClosed where something is owed; a person sees what."""
+    """Raise GateClosed if something is owed. A person sees the list first."""
     if not verdict.passed and not call.output.as_json:
         show_debts(call, verdict.owed, "")
         call.output.flush()  # the error follows on stderr

@@ -53,7 +53,7 @@ def run(call: Call) -> int:
 
 @contextmanager
 def _opened(name: str) -> Generator[BinaryIO]:
-    """Give the file. It is read twice, so what comes from a pipe is kept until then."""
+    """Open the file. It is read twice, so input from a pipe is copied to a temporary file."""
     with ExitStack() as stack:
         try:
             file = sys.stdin.buffer if name == "-" else stack.enter_context(Path(name).open("rb"))
@@ -66,7 +66,7 @@ def _opened(name: str) -> Generator[BinaryIO]:
 
 
 def _keep(pipe: BinaryIO, file: BinaryIO) -> None:
-    """Copy an export from a pipe; what is none is refused before more of it than the first line is kept."""
+    """Copy an export from a pipe. Other input is refused after its first line."""
     first = pipe.readline(MAX_LINE_BYTES)
     ExportReader().take(first)
     try:
@@ -74,6 +74,6 @@ def _keep(pipe: BinaryIO, file: BinaryIO) -> None:
         shutil.copyfileobj(pipe, file)
         file.flush()
     except OSError:
-        with suppress(OSError):  # it would try once more to write what has no room
+        with suppress(OSError):  # closing would try again to write data that has no room
             file.close()
         raise

@@ -29,8 +29,8 @@ def arguments(parser: ArgumentParser) -> None:
 def run(call: Call) -> int:
     if call.options.store is None:
         call.open(space_in(os.getcwd()))  # noqa: PTH109 - as in covey.engines
-    call.is_first = False  # the line below says so
-    position = call.run(Services(call.ports).history.last())  # a space that is made now has no tokens to ask for
+    call.is_first = False  # the output below says so
+    position = call.run(Services(call.ports).history.last())  # not narrowed by a token: a new space has none to check
     if call.output.as_json:
         call.output.json({"store": str(call.url), "events": position})
     else:

@@ -89,7 +89,7 @@ def run(call: Call) -> int:
 
 
 def _holder(call: Call) -> AgentName | None:
-    """Return whose token lets the session join; the operator's is for anyone."""
+    """Return the agent whose token lets the session join, or None for the operator's token, which fits any agent."""
     return None if call.holder is None or call.holder.is_operator else call.holder.agent
 
 
@@ -99,7 +99,7 @@ def _capacity(limit: int | None, overflow: str | None) -> dict[str, Json] | None
 
 
 def _words(command: str) -> list[Json]:
-    """Return a command as words, quoted as in a shell; none where it is empty."""
+    """Return a command as words, quoted as in a shell. An empty command has none."""
     try:
         return [*shlex.split(command)]
     except ValueError as error:
@@ -107,7 +107,7 @@ def _words(command: str) -> list[Json]:
 
 
 def _pid(given: int | None) -> int:
-    """Return the process that the session is bound to. Within a container the caller may be outside, and is 0 then."""
+    """Return the process that the session is bound to. In a container, a caller outside of it has the id 0."""
     pid = os.getppid() if given is None else given
     if pid <= 0:
         raise Invalid("process id", pid, "name a running process with --pid, or use --lease")
@@ -122,7 +122,7 @@ def _lease(text: str) -> timedelta:
 
 
 def _show(call: Call, joined: Joined) -> None:
-    """Write what a shell evaluates as the result, and beside it what a person wants to know."""
+    """Write the lines for a shell as the result, and notes for a person on stderr."""
     session, output = joined.session, call.output
     variables = environment(joined, call.url)
     if output.as_json:

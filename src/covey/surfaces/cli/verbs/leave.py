@@ -66,7 +66,7 @@ def _show(call: Call, session_id: SessionId, lead: str, left: Leftovers | None) 
 
 
 def _said(left: Leftovers) -> str:
-    """Return what became of the mail that it had not handled."""
+    """Return a sentence on the mail that the session had not handled."""
     said = [f"{left.parked} unhandled parked for its next session" if left.parked else ""]
     said += [f"{left.passed_on} passed on to another session of it" if left.passed_on else ""]
     return (", ".join(filter(None, said)) or "Nothing was parked") + "."

@@ -81,13 +81,13 @@ def _follow(call: Call, wanted: EventFilter) -> int:
 
 
 def _check_name(call: Call, wanted: EventFilter) -> None:
-    """Raise RecipientUnknown where an agent is named that nothing was ever about."""
+    """Raise RecipientUnknown if the named agent is not known and no event is about it."""
     if wanted.agent is not None and not call.run(call.services.history.read(0, 1, EventFilter(agent=wanted.agent))):
         call.run(call.services.directory.agent(wanted.agent))
 
 
 def _start(call: Call, usual: int) -> int:
-    """Return the position to begin after."""
+    """Return the position after which to start."""
     if call.options.since:
         from covey.surfaces.cli.follow import position_before
 

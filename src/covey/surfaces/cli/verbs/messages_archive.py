@@ -32,5 +32,5 @@ def _actor(call: Call, message_id: MessageId) -> Identity:
     recipients = sorted({delivery.agent for delivery in receipt.deliveries if delivery.agent is not None})
     if len(recipients) != 1:
         raise Invalid("agent", None, f"say who archives it: --agent {' or '.join(recipients) or 'NAME'}")
-    call.run(call.services.dialogue.unarchived(recipients[0]))  # an orphan's mail is mended first
+    call.run(call.services.dialogue.unarchived(recipients[0]))  # raises OrphanInbox if the recipient is not known
     return call.actor(recipients[0])

@@ -72,7 +72,7 @@ def run(call: Call) -> int:
 
 
 def _body(call: Call) -> str:
-    """Return what to say: the text, what stands on stdin, or what a file holds."""
+    """Return the body: the given text, stdin, or the content of a file."""
     options = call.options
     if options.body_file is not None:
         content = call.run(call.ports.files.load(options.body_file)).content

@@ -31,7 +31,7 @@ examples:
   covey move sqlite:.covey/covey.db 'files:messages?layout=dialogue'"""
 
 _DOING: Final[Mapping[str, str]] = {"checking": "reading", "importing": "moving"}
-"""What the two halves of a move are called to whoever moves."""
+"""Labels of the two stages of a move, for people."""
 
 
 def arguments(parser: ArgumentParser) -> None:

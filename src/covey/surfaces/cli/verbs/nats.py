@@ -41,7 +41,7 @@ SUFFIX = ".nk"
 class _Key(NamedTuple):
     user: NatsUser
     seed: str | None = None
-    """None where it stands in a file."""
+    """None if the seed is in a file."""
     file: Path | None = None
     is_new: bool = True
 

@@ -63,7 +63,7 @@ def run(call: Call) -> int:
 
 
 def _checked(survey: Survey) -> Survey:
-    """Return the survey; a scope that was asked for and is not there is a wrong value."""
+    """Return the survey. Raise Invalid if the requested scope does not exist."""
     for stays in survey.stays:
         if stays.why is Why.ABSENT:
             raise Invalid("scope", stays.scope, "no message has it")
@@ -71,7 +71,7 @@ def _checked(survey: Survey) -> Survey:
 
 
 def show_survey(call: Call, survey: Survey, wanted: Wanted) -> None:
-    """Show what would go."""
+    """Show what a prune would remove."""
     if call.output.as_json:
         call.output.json(survey_document(survey, wanted))
         return
@@ -97,7 +97,7 @@ def show_survey(call: Call, survey: Survey, wanted: Wanted) -> None:
 
 
 def show_outcome(call: Call, outcome: Outcome, wanted: Wanted) -> None:
-    """Show what went."""
+    """Show what was removed."""
     removed = outcome.removed
     given_back = max(0, outcome.bytes_before - outcome.bytes_after)
     if call.output.as_json:
@@ -119,7 +119,7 @@ def show_outcome(call: Call, outcome: Outcome, wanted: Wanted) -> None:
 
 
 def survey_document(survey: Survey, wanted: Wanted) -> dict[str, Json]:
-    """Return what was found, for programs."""
+    """Return the survey, for programs."""
     return {
         "before": format_instant(wanted.before),
         "closed": [
@@ -138,7 +138,7 @@ def survey_document(survey: Survey, wanted: Wanted) -> dict[str, Json]:
 
 
 def _told(messages: int, tasks: int, runs: int) -> str:
-    """Return how much it is; most spaces have no tasks and no children."""
+    """Return the counts in words. Tasks and children are left out if there are none."""
     more = ([counted(tasks, "task")] if tasks else []) + ([counted(runs, "child", "children")] if runs else [])
     return counted(messages, "message") + (f" with {' and '.join(more)}" if more else "")
 

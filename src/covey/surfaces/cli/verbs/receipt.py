@@ -78,7 +78,7 @@ def _show(call: Call, ledger: Ledger) -> None:
 
 
 def _told(call: Call, event: Event, copies: Sequence[Delivery]) -> Sequence[Told]:
-    """Return what an event did to the message, in words."""
+    """Return an event's effect on the message, in words."""
     if event.action is Action.EVIDENCE:
         return (Told("evidence", f"{event.details['grade']}: {event.details['basis']}{_part(event, copies)}"),)
     if event.action is Action.OFFER_MADE:
@@ -87,7 +87,7 @@ def _told(call: Call, event: Event, copies: Sequence[Delivery]) -> Sequence[Told
 
 
 def _part(event: Event, copies: Sequence[Delivery]) -> str:
-    """Say which part of the message an offer or evidence is about; nothing where it is all of it."""
+    """Return the part of the message that an offer or evidence is about, or "" for the whole."""
     ids = {copy.id for copy in copies}
     shown = texts(event.details, "deliveries")
     found = zip(shown, extents(event.details, len(shown)), strict=True)

@@ -42,7 +42,7 @@ def run(call: Call) -> int:
         restore = Restore(*engine_of(call.url).care.restore(call.url))
         done = call.run(restore.restore(options.file, actor, replace=options.replace, tell=tell))
     contents = done.contents
-    call.is_first = False  # the line below says so
+    call.is_first = False  # the output below says so
     if call.output.as_json:
         call.output.json(
             {

@@ -87,7 +87,7 @@ def _parts(call: Call) -> tuple[Part, ...]:
 async def _await(
     call: Call, services: Services, session: Session, ticket: TicketId, actor: Identity, seconds: float
 ) -> Exchange:
-    """Wait for the reply; who waits is known, also where it waits on for what it asked before."""
+    """Wait for the reply. The wait is recorded, also if it continues an earlier one."""
     await services.waits.begin(ticket, actor, seconds)
     await follow(services, call.output, ticket, seconds, heeds_questions=True)
     return await services.negotiations.wait(session, actor, 0)

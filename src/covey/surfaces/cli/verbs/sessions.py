@@ -55,6 +55,6 @@ def run(call: Call) -> int:
 def _styles(call: Call) -> dict[str, str]:
     if not call.output.is_for_a_person:
         return {}
-    from covey.surfaces.cli.terminal.screen import STYLES  # here because it brings rich along
+    from covey.surfaces.cli.terminal.screen import STYLES  # imported late because it loads rich
 
     return dict(STYLES)

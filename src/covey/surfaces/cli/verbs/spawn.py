@@ -84,7 +84,7 @@ def run(call: Call) -> int:
 
 
 def _supervise(call: Call, descriptor: int) -> int:
-    """Be the process in the background."""
+    """Run as the process in the background."""
     tell = background.reporter(descriptor)
     is_told = False
 
@@ -103,7 +103,7 @@ def _supervise(call: Call, descriptor: int) -> int:
 def _stay(
     call: Call, wish: SpawnRequest, actor: Identity, started: Callable[[Run], None], *, takes_result: bool = True
 ) -> Stayed:
-    """Stay with the child. Where nothing says what starts it, say how to."""
+    """Stay with the child. If no command is known that starts it, explain how to set one."""
     try:
         return stay(call, wish, actor, started, takes_result=takes_result)
     except RecipientUnknown as error:
@@ -146,7 +146,7 @@ def _in_background(call: Call, wish: SpawnRequest, actor: Identity, seconds: flo
 
 
 def _show_id(call: Call, run: Run) -> int:
-    """Write the id for a script, and beside it what a person can do with it."""
+    """Write the id for a script, and on stderr the next commands for a person."""
     if call.output.as_json:
         call.output.json(run_document(run))
         return DONE
@@ -189,7 +189,7 @@ def _task(call: Call, given: str | None) -> str:
 
 
 def _check_task(call: Call, word: str) -> None:
-    """Raise Invalid where the only word is an agent: then the task was forgotten."""
+    """Raise Invalid if the only word is the name of an agent: the task is then missing."""
     if word in call.run(call.services.directory.names()):
         raise Invalid("task", None, f"say what the child of {AgentName(word)} is to do: covey spawn {word} TASK")
 
@@ -211,12 +211,12 @@ def _command(text: str | None) -> tuple[str, ...]:
     command = parse_command(text)
     check_program(command, Path.cwd())
     program = command.words[0]
-    # A child may start elsewhere than here.
+    # The child may start in another folder.
     return (str(Path(program).absolute()) if "/" in program else program, *command.words[1:])
 
 
 def _words(call: Call, wish: SpawnRequest) -> list[str]:
-    """Return the command for the background: the same, with the task on stdin."""
+    """Return the command line for the background: the same call, with the task on stdin."""
     options = call.options
     given = (
         ("--agent", options.agent),

@@ -37,7 +37,7 @@ def arguments(parser: ArgumentParser) -> None:
 
 def run(call: Call) -> int:
     seconds = parse_span(call.options.wait).total_seconds()
-    # All are found before one is stopped: a wrong name stops nothing.
+    # All names are resolved before the first child is stopped, so that a wrong name stops nothing.
     runs = [call.run(run_of(call.services, name)) for name in call.options.names]
     return max(_stop(call, found, seconds) for found in runs)
 

@@ -81,7 +81,7 @@ def _wait(call: Call, view: TaskView) -> int:
         task_id = view.task.id
         view = run_live(call, lambda services: await_task(services, call.output, task_id, actor, seconds))
     except KeyboardInterrupt:
-        call.output.status("")  # where the terminal shows the key, too
+        call.output.status("")  # also removes the key that the terminal echoes
         show_ending(call, view, "Interrupted")
         return INTERRUPTED
     show_ending(call, view, f"{view.task.agent} has not finished it yet: it is {view.task.state}")

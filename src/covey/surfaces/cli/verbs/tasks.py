@@ -60,7 +60,7 @@ def run(call: Call) -> int:
 
 
 def _agent(call: Call, given: str | None) -> AgentName | None:
-    """Return an agent that is known here; a mistyped name is told as one."""
+    """Return a known agent, so that a mistyped name is reported as such."""
     return call.run(call.services.directory.agent(parse_agent_name(given))).name if given else None
 
 

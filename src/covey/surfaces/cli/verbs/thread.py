@@ -39,7 +39,7 @@ def run(call: Call) -> int:
 
 
 def _show(call: Call, messages: Sequence[Message]) -> None:
-    """Show the tree to a person, with the whole texts."""
+    """Show the tree to a person, with the full texts."""
     now = call.services.clock.now()
     for message, lead, margin in branches(messages):
         call.output.pieces(*headline(message, now), lead=lead, margin=margin)

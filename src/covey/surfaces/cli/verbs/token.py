@@ -64,7 +64,7 @@ def _create(call: Call) -> int:
 
 
 def _agent(options: Namespace) -> AgentName:
-    """Return whom a new token is for. The operator is never meant by a name alone."""
+    """Return the owner of a new token. The operator must be named by its option, never by its name."""
     if options.operator and options.what is not None:
         raise Invalid("agent", options.what, "a token is for an agent or for the operator")
     if options.operator:
@@ -122,7 +122,7 @@ def _revoke(call: Call) -> int:
 
 
 def token_document(token: Token) -> dict[str, Json]:
-    """Return a token as programs see it: without anything that would let one act by it."""
+    """Return a token as a JSON document, without its secret."""
     return {
         "id": token.id,
         "agent": token.agent,

@@ -64,7 +64,7 @@ def _show(call: Call, edges: Sequence[Edge], circular: set[Edge]) -> None:
 
 
 def _left(edge: Edge, now: datetime) -> str:
-    """Return for how long somebody still waits."""
+    """Return the remaining time of a wait."""
     return "no" if edge.until is None else f"{age(now, edge.until)} more"
 
 

@@ -75,7 +75,7 @@ async def _watch(
 
 
 async def _show(output: Output, teller: Teller, event: Event) -> bool:
-    """Write an event, and tell whether there was anything to write."""
+    """Write an event. Return True if there was anything to write."""
     if output.as_json:
         message = await teller.message(event.message_id) if event.action is Action.MESSAGE_SENT else None
         output.json({**event_document(event), "content": message_document(message) if message else None})

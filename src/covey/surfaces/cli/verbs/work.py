@@ -96,7 +96,7 @@ async def _work(url: StoreUrl, duty: Duty, shown: Shown) -> bool:
 
 
 def _folder(given: str | None, url: StoreUrl) -> Path:
-    """Return where tasks have their folders: beside the store, unless it is said where."""
+    """Return the folder of tasks: the given one, or one beside the store."""
     if not engine_of(url).capabilities.is_shared:
         raise Invalid("store", str(url), "nobody else could hand it a task; use sqlite:PATH")
     if given:

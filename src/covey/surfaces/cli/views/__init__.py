@@ -1,1 +1,1 @@
-"""Views: how messages, questions, tasks, findings and events look to a person and to a program."""
+"""Views: messages, questions, tasks, findings and events, in output for people and programs."""

@@ -1,4 +1,4 @@
-"""The answer to a question, as a command that waited for it says: the text on stdout, or how to wait on."""
+"""The answer to a question, for a command that waited for it: the text on stdout, or how to wait on."""
 
 import shlex
 import sys
@@ -18,19 +18,19 @@ from covey.surfaces.cli.views.ticket_document import ticket_document
 
 
 def is_open(outcome: Outcome) -> bool:
-    """Tell whether an answer may still come."""
+    """Return True if an answer may still come."""
     return settled_outcome(outcome.ticket) is None
 
 
 def answer_exit(outcome: Outcome) -> int:
-    """Return the exit code for how a question stands."""
+    """Return the exit code for the state of a question."""
     if outcome.kind is OutcomeKind.REPLIED:
         return DONE
     return UNAVAILABLE if is_open(outcome) else REFUSED
 
 
 def show_outcome(call: Call, outcome: Outcome, approval: Approval | None, lead: str) -> None:
-    """Write the answer, or say why there is none and how to wait on."""
+    """Write the answer, or why there is none and how to wait on."""
     output = call.output
     if output.as_json:
         output.json(_document(call, outcome, approval))
@@ -47,7 +47,7 @@ def show_outcome(call: Call, outcome: Outcome, approval: Approval | None, lead: 
 
 
 def show_way_on(call: Call, ticket: TicketId, lead: str) -> None:
-    """Say that a question stays open, and how to wait on for its answer."""
+    """Say that a question stays open, and show the command that waits on."""
     call.output.note(f"{lead}. The question stays open; wait on with:")
     call.output.note(_pasteable(resume_words(call, ticket)))
 
@@ -70,7 +70,7 @@ def _document(call: Call, outcome: Outcome, approval: Approval | None) -> dict[s
 
 
 def resume_words(call: Call, ticket: TicketId) -> list[str]:
-    """Return the command that waits on for the same answer."""
+    """Return the command that continues to wait for the same answer."""
     options = call.options
     given = (("--store", options.store), ("--agent", options.agent), ("--from", options.sender))
     said = [word for name, value in given if value for word in (name, value)]
@@ -78,8 +78,10 @@ def resume_words(call: Call, ticket: TicketId) -> list[str]:
 
 
 def _pasteable(words: list[str]) -> str:
-    """Return a command as people can paste it: on one line, or with its last word on the next where a terminal is too
-    narrow for that."""
+    """Return a command that people can paste.
+
+    It is on one line. If the terminal is too narrow, the last word goes to the next line.
+    """
     *head, last = [shlex.quote(word) for word in words]
     line = "  " + " ".join([*head, last])
     is_narrow = sys.stderr.isatty() and len(line) > columns()

@@ -1,4 +1,4 @@
-"""Approvals, as a command that asked for one shows them."""
+"""Approvals, in the output of a command that asked for one."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -20,18 +20,18 @@ EXITS: Final[Mapping[ApprovalState, int]] = {
 
 
 def approval_in(call: Call, outcome: Outcome) -> Approval | None:
-    """Return the approval that a question asked for; None where it asked for none."""
+    """Return the approval that a question asked for, or None if it asked for none."""
     request = requested(call.run(call.services.mail.message(outcome.ticket.message_id)))
     return approval_of(request, outcome) if request else None
 
 
 def approval_document(approval: Approval) -> dict[str, Json]:
-    """Return an approval as programs get it."""
+    """Return an approval as a JSON document."""
     return {"decision": str(approval.state), "reason": approval.reason}
 
 
 def wanted_approval(call: Call, message_id: MessageId) -> str | None:
-    """Return what a request asks to be approved, in a word; None where it does not, or where it can't be read."""
+    """Return the label of the approval that a request asks for, or None if it asks for none or can't be read."""
     try:
         request = requested(call.run(call.services.mail.message(message_id)))
     except NotFound:

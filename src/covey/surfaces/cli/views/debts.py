@@ -1,4 +1,4 @@
-"""Debts, as people see them: who owes whom an answer, and how far it is."""
+"""Debts, for people: debtor, asker and state."""
 
 from collections.abc import Mapping, Sequence
 
@@ -11,7 +11,7 @@ from covey.surfaces.cli.options.when import age
 def show_debts(
     call: Call, tickets: Sequence[Ticket], nothing: str, approvals: Mapping[TicketId, str | None] | None = None
 ) -> None:
-    """Show debts as a table, or say that there are none. `approvals` says of some what they ask to be approved."""
+    """Show debts as a table, or say that there are none. `approvals` has the labels of requested approvals."""
     wanted = approvals or {}
     now = call.services.clock.now()
     call.output.table(
@@ -34,7 +34,7 @@ def show_debts(
 
 
 def _state(ticket: Ticket) -> str:
-    """Return how far a debt is, and what it waits for."""
+    """Return the state of a debt, with the reason for a delay."""
     if ticket.trouble is not None:
         return f"{ticket.state} ({ticket.trouble})"
     if ticket.awaits is not None:

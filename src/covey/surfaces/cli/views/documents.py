@@ -1,4 +1,4 @@
-"""Messages and deliveries as programs get them with --json: one shape for each, everywhere."""
+"""Messages and deliveries as JSON documents, with one shape for each."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -14,8 +14,10 @@ _ABSENT: Final[Mapping[str, Json]] = {**dict.fromkeys(FIELDS), "metadata": {}, "
 
 
 def message_document(message: Message) -> dict[str, Json]:
-    """Return a message: all fields of its wire form but the version, with the sender's fields beside the others and the
-    text of all parts. Every key is always there."""
+    """Return a message: all fields of its wire form but the version.
+
+    The sender's fields stand beside the others, with the text of all parts. Every key is always present.
+    """
     sender, wire = message.sender, encode_object(message)
     del wire["v"]
     return {
@@ -31,8 +33,11 @@ def message_document(message: Message) -> dict[str, Json]:
 
 
 def delivery_document(delivery: Delivery) -> dict[str, Json]:
-    """Return a delivery: where it is, how far it got, on what evidence; how many of its characters the model of its
-    session was shown with evidence, and how many there are."""
+    """Return a delivery: its place, state and evidence.
+
+    `shown` is the number of characters that the session's model was shown with evidence, and `length` the number of
+    all.
+    """
     return {
         "delivery": delivery.id,
         "agent": delivery.agent,

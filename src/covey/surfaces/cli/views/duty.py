@@ -1,4 +1,4 @@
-"""What is seen of an agent on duty: a line for each event, JSON for programs, and a line per task that runs."""
+"""The output of an agent on duty: a line for each event, JSON for programs, and a live line for each running task."""
 
 import os
 from datetime import UTC, datetime, timedelta
@@ -16,14 +16,14 @@ from covey.surfaces.cli.terminal.output import Output, columns
 SPINNER: Final = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 LONGEST_TITLE: Final = 100
 MOST: Final = 10
-"""So many tasks have a line of their own; the others are counted."""
+"""Maximum number of tasks with a line of their own. The others are counted."""
 
 STOPPING: Final = "No new tasks are taken; what runs goes on to its end. Once more stops it."
 STOPPING_NOW: Final = "Stopping what runs; its tasks are left for the next session."
 
 
 class Shown:
-    """Writes what happens. For a person at a terminal `draw` shows below it how each task fares that runs."""
+    """Writes events. For a person at a terminal, `draw` shows the running tasks below them."""
 
     def __init__(self, output: Output, concurrency: int) -> None:
         self._output = output
@@ -34,7 +34,7 @@ class Shown:
         self._turns = count()
 
     def begin(self, session: Session, quota: int) -> None:
-        """Say who is on duty."""
+        """Show the session that is on duty."""
         if self._output.as_json:
             self._json("ready", agent=session.agent, session=session.id, key=str(session.key), quota=quota)
             return
@@ -45,7 +45,7 @@ class Shown:
             )
 
     def happened(self, event: WorkerEvent) -> None:
-        """Write down one thing that happened to a task."""
+        """Write one event of a task."""
         task, now = event.task, datetime.now(UTC)
         if task is not None:
             if event.moment in (Moment.TAKEN, Moment.STARTED, Moment.PROGRESS):
@@ -63,7 +63,7 @@ class Shown:
         self.draw()
 
     def stopping(self, is_at_once: bool) -> None:
-        """Say that the end has begun."""
+        """Say that the worker is stopping."""
         if self._output.as_json:
             self._json("stopping", at_once=is_at_once)
             return
@@ -74,7 +74,7 @@ class Shown:
         self.draw()
 
     def draw(self) -> None:
-        """Show how each task fares that runs, where a person looks."""
+        """Redraw the running tasks, if a person watches."""
         if self._footer is None:
             return
         wheel, now = SPINNER[next(self._turns) % len(SPINNER)], datetime.now(UTC)
@@ -95,8 +95,10 @@ class Shown:
 
 
 def _words(event: WorkerEvent, is_for_a_person: bool) -> str:
-    """Return an event in words: which task, from whom, and what is to be said of it. A person knows a task by what it
-    says; logs have its id."""
+    """Return an event in words: its task, the delegator and the text.
+
+    For a person the task's text names it. In logs its id does.
+    """
     task = event.task
     if task is None:
         return event.text
@@ -109,7 +111,7 @@ def _words(event: WorkerEvent, is_for_a_person: bool) -> str:
 
 
 def _line(wheel: str, event: WorkerEvent, spent: timedelta) -> list[tuple[str, str]]:
-    """Return how one task fares: for how long, which it is, and what was last said of it."""
+    """Return the line of a running task: its time, its title and its last report."""
     assert event.task is not None
     seconds = int(spent.total_seconds())
     clock = f"{wheel} {seconds // 60}:{seconds % 60:02} "

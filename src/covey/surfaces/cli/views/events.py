@@ -1,4 +1,4 @@
-"""Events of the journal: as programs get them, and as one line for a person."""
+"""Events of the journal: a document for programs, one line for a person."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -14,7 +14,7 @@ ACTION_WIDTH: Final = max(len(action) for action in Action)
 
 
 def event_document(event: Event) -> dict[str, Json]:
-    """Return an event as programs get it: one line of JSON each."""
+    """Return an event as a JSON document."""
     return {
         "position": event.position,
         "at": format_instant(event.at),
@@ -28,7 +28,7 @@ def event_document(event: Event) -> dict[str, Json]:
 
 
 def show_event(output: Output, event: Event) -> None:
-    """Write an event: a line of JSON for programs, one of fixed columns for people."""
+    """Write an event: a line of JSON for programs, or a line of fixed columns for people."""
     if output.as_json:
         output.json(event_document(event))
         return
@@ -45,8 +45,11 @@ def show_event(output: Output, event: Event) -> None:
 
 
 def _about(event: Event) -> str:
-    """Return what an event is about, each thing once: who acted is told already, and the ids of deliveries and tickets
-    begin with the id of their message."""
+    """Return the details of an event without repetition.
+
+    The actor is shown already. The ids of deliveries and tickets begin with the id of their message, which is
+    shortened.
+    """
     agent = None if event.agent == event.actor.agent else event.agent
     told = _listed({"agent": agent, "scope": event.scope, **event.details})
     if event.message_id is None:
@@ -55,7 +58,7 @@ def _about(event: Event) -> str:
 
 
 def day_and_time(at: datetime) -> str:
-    """Return an instant as the clock on the wall showed it."""
+    """Return an instant in local time."""
     return f"{at.astimezone():%m-%d %H:%M:%S}"
 
 

@@ -1,4 +1,4 @@
-"""The file that an export is written to: under its name it is whole, or it is not there."""
+"""The file of an export: it appears under its name only when it is complete."""
 
 import errno
 from collections.abc import Generator
@@ -11,7 +11,7 @@ from covey.core.errors import Invalid, StoreFull
 
 @contextmanager
 def new_file(path: str, *, replace: bool) -> Generator[IO[bytes]]:
-    """Give a file to write to; say what is wrong where it can't be written."""
+    """Open a new file for writing. Raise Invalid or StoreFull if it can't be written."""
     try:
         with whole_file(path, replace=replace) as file:
             yield file

@@ -1,4 +1,4 @@
-"""The headline of a message, and what it carries besides text, as people see them in a thread or a search."""
+"""The headline of a message and its parts other than text, for people."""
 
 import json
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ APPROVAL = frozenset({"type", "request_id", "approve", "reason", "feedback"})
 
 
 def headline(message: Message, now: datetime) -> Sequence[tuple[str, str]]:
-    """Return who says what kind of thing to whom, about what and when: pieces with their styles."""
+    """Return kind, sender, recipients, topic and age of a message, as pieces with their styles."""
     to = ", ".join(address.value for address in message.to)
     topic = about(message)
     return [
@@ -27,13 +27,13 @@ def headline(message: Message, now: datetime) -> Sequence[tuple[str, str]]:
 
 
 def about(message: Message) -> str:
-    """Return what a message is about: its scope, round and subject, as far as it has them."""
+    """Return the topic of a message: its scope, round and subject, if it has them."""
     scope = f"{message.scope}#{message.round}" if message.scope and message.round is not None else message.scope
     return " · ".join(filter(None, (scope, message.subject)))
 
 
 def extras(message: Message) -> Sequence[str]:
-    """Return a line for each part that is no text. What the verbs and texts of an approval say is left out."""
+    """Return a line for each part that is not text. The standard fields of an approval are left out."""
     told = approval_data(message)
     return [
         _extra(part)

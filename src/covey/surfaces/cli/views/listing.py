@@ -1,4 +1,4 @@
-"""The listing of an inbox, as people see it."""
+"""The listing of an inbox, for people."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -12,7 +12,7 @@ from covey.surfaces.cli.views.headline import about, extras
 
 
 def show_items(output: Output, items: Sequence[Item], now: datetime, nothing: str) -> None:
-    """Show what waits, one line each, or say that nothing does."""
+    """Show waiting messages, one line each, or say that there are none."""
     output.table(
         ("#", "age", "from", "kind", "state", "about", "text"),
         [

@@ -1,4 +1,4 @@
-"""Receipts, as a verb shows them."""
+"""Receipts, for people and programs."""
 
 from covey.core.ledger.delivery import Delivery
 from covey.core.ledger.receipt import Receipt
@@ -8,7 +8,7 @@ from covey.surfaces.cli.views.documents import delivery_document
 
 
 def show_receipt(output: Output, receipt: Receipt) -> int:
-    """Show where each copy is; 1 where nobody got it."""
+    """Show the place of each copy. Return 1 if no recipient got the message."""
     if output.as_json:
         copies = [delivery_document(delivery) for delivery in receipt.deliveries]
         output.json({"id": receipt.message_id, "deliveries": copies})
@@ -23,12 +23,12 @@ def show_receipt(output: Output, receipt: Receipt) -> int:
 
 
 def evidence_of(delivery: Delivery) -> str:
-    """Return how good the evidence is that a model has read a copy; how much of it, where there is more."""
+    """Return the grade of evidence that a model has read a copy, or the number of characters seen if only a part."""
     if delivery.is_partly_seen and delivery.seen is not None:
         return f"{delivery.seen.shown:,} of {delivery.seen.length:,} characters"
     return str(delivery.grade or "")
 
 
 def place_of(delivery: Delivery) -> str:
-    """Return where a copy is, or why it is not there any more."""
+    """Return the place of a copy, or the reason of its state."""
     return delivery.reason or ("parked until it joins" if delivery.is_parked else f"session {delivery.session}")

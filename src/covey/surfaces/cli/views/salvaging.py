@@ -1,4 +1,4 @@
-"""Salvaging, as a verb shows it."""
+"""Salvage of a damaged store, with its output."""
 
 from functools import partial
 
@@ -9,7 +9,7 @@ from covey.surfaces.cli.terminal.progress import Progress
 
 
 def save(call: Call, target: str) -> int:
-    """Copy what can be read of the space into a new store, and show what that came to."""
+    """Copy the readable records of the space into a new store, and show the counts."""
     with Progress(call.output, "salvaging") as progress:
         saved = engine_of(call.url).care.salvage(call.url, target, partial(progress.at, "salvaging"))
     if call.output.as_json:

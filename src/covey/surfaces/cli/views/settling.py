@@ -1,4 +1,4 @@
-"""Settling: what `handle` and `dismiss` have in common."""
+"""Settling: the common part of `handle` and `dismiss`."""
 
 from argparse import ArgumentParser
 
@@ -18,7 +18,7 @@ def add_settling(parser: ArgumentParser, reason: str) -> None:
 
 
 def settle(call: Call) -> int:
-    """Settle the messages that were named, for the agent that acts. What is still owed is said."""
+    """Settle the named messages for the acting agent, and note which answers are still owed."""
     actor = call.actor()
     message_ids = [message_of(call, text) for text in call.options.ids]
     receipts = [call.run(call.services.mail.settle(named, actor, call.options.why)) for named in message_ids]

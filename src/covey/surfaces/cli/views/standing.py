@@ -1,4 +1,4 @@
-"""How a question stands, told while its asker waits: where its furthest copy is, and whether it was answered."""
+"""The standing of a question while its asker waits: the place of its furthest copy, and its answer."""
 
 from datetime import datetime
 from typing import Final, NamedTuple
@@ -20,16 +20,16 @@ _FURTHEST: Final = (DeliveryState.QUEUED, DeliveryState.OFFERED, DeliveryState.I
 class Standing(NamedTuple):
     ticket: Ticket
     copy: Delivery | None
-    """The copy that got furthest, of those that the debtor has."""
+    """The debtor's copy that got furthest."""
     question: Message | None
-    """What the debtor asks back before it answers."""
+    """The debtor's own question that must be answered first."""
 
     @property
     def at(self) -> datetime:
         return self.copy.updated_at if self.copy else self.ticket.opened_at
 
     def told(self) -> tuple[str, str]:
-        """Return how it stands: a word of the ledger, and what that means here."""
+        """Return the present state: a word of the ledger, and an explanation."""
         debtor = self.ticket.debtor
         if (ending := settled_outcome(self.ticket)) is not None:
             return "answered" if self.ticket.answer else str(ending), ""
@@ -50,7 +50,7 @@ class Standing(NamedTuple):
 
 
 async def standing(services: Services, ticket_id: TicketId) -> Standing:
-    """Return how the question of a ticket stands now."""
+    """Return the present standing of a ticket's question."""
     ticket = await services.dialogue.ticket(ticket_id)
     receipt = await services.mail.receipt(ticket.message_id)
     copies = [copy for copy in receipt.deliveries if copy.agent == ticket.debtor and not copy.gave_way]
@@ -61,7 +61,7 @@ async def standing(services: Services, ticket_id: TicketId) -> Standing:
 async def await_answer(
     services: Services, output: Output, ticket: TicketId, actor: Identity, seconds: float
 ) -> Outcome:
-    """Wait for the answer to a question, and tell a person at a terminal how it stands whenever that changes."""
+    """Wait for the answer to a question, and report each change of its standing to a person at a terminal."""
     await services.waits.begin(ticket, actor, seconds)
     await follow(services, output, ticket, seconds)
     outcome = await services.asks.resume(ticket, actor, 0)
@@ -73,8 +73,10 @@ async def await_answer(
 async def follow(
     services: Services, output: Output, ticket: TicketId, seconds: float, *, heeds_questions: bool = False
 ) -> None:
-    """Tell a person at a terminal how a question stands, whenever that changes, until it is settled; with
-    `heeds_questions` until something is asked back, too."""
+    """Report each change of a question's standing to a person at a terminal, until it is settled.
+
+    With `heeds_questions`, also stop when the debtor asks back.
+    """
     ends_at = services.clock.monotonic() + seconds
     told: tuple[str, str] | None = None
 

@@ -1,4 +1,4 @@
-"""Causal trees and stopped exchanges, as people and programs see them."""
+"""Causal trees and stopped exchanges, for people and programs."""
 
 from collections.abc import Iterator, Sequence
 from datetime import datetime
@@ -16,7 +16,7 @@ from covey.surfaces.cli.terminal.output import columns
 
 
 def show_tree(call: Call, view: TreeView, limits: Limits) -> None:
-    """Show a tree to a person: where it began, how far it is, what was stopped, and how it goes on."""
+    """Show a tree to a person: its beginning, its counts, its stops, and how to lift them."""
     tree, now = view.tree, call.services.clock.now()
     call.output.text(tree.root, "bold")
     if view.root is not None:
@@ -46,7 +46,7 @@ def _who(talk: Talk) -> str:
 
 
 def show_stop(call: Call, stop: Stop) -> None:
-    """Show a person an exchange, or a task, that was stopped: who, how much, and how it goes on."""
+    """Show a stopped exchange or task to a person: its agents, its count, and how to lift the stop."""
     now = call.services.clock.now()
     call.output.text(stop.id, "bold")
     who = f"progress of a task of {stop.agents[0]}" if stop.is_task else f"exchange of {_listed(stop.agents)}"
@@ -61,7 +61,7 @@ def _listed(agents: Sequence[str]) -> str:
 
 
 def stop_document(stop: Stop) -> dict[str, Json]:
-    """Return what was stopped as programs get it."""
+    """Return a stop as a JSON document."""
     return {
         "id": stop.id,
         "agents": [*stop.agents],
@@ -74,7 +74,7 @@ def stop_document(stop: Stop) -> dict[str, Json]:
 
 
 def tree_document(view: TreeView, limits: Limits, now: datetime) -> dict[str, Json]:
-    """Return a tree as programs get it."""
+    """Return a tree as a JSON document."""
     tree = view.tree
     return {
         "tree": tree.root,

@@ -1,4 +1,4 @@
-"""Telling: what an event of the journal means to someone who watches, in a word and a sentence."""
+"""Telling: each event of the journal as a word and a sentence, for a person who watches."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Final, NamedTuple, TypeVar, cast
@@ -19,26 +19,26 @@ T = TypeVar("T")
 
 
 class Told(NamedTuple):
-    """One line: a word that says what happened, and to whom or what."""
+    """One line: a word for the event, and a text with its subject."""
 
     word: str
     text: str
 
 
 class Teller:
-    """Tells events of a space, with what it can look up about them. What was pruned since is told without."""
+    """Tells events of a space with the records that they refer to. Pruned records are left out."""
 
     def __init__(self, services: Services) -> None:
         self._services = services
 
     async def tell(self, event: Event) -> Sequence[Told]:
-        """Return what there is to say; nothing where another event says it."""
+        """Return the lines of an event. There are none if another event has the same content."""
         if event.action in SILENT:
             return ()
         return await _TELLINGS.get(event.action, _of_agent(event.action, *event.details))(self, event)
 
     async def concerns(self, event: Event, agent: AgentName) -> bool:
-        """Tell whether an event is about an agent: it acted, or it sent or got what the event is about."""
+        """Return True if an event concerns an agent: as the actor, or as sender or recipient of its message."""
         if agent in (event.actor.agent, event.agent):
             return True
         for message_id in _messages_of(event):
@@ -50,7 +50,7 @@ class Teller:
         return False
 
     async def message(self, message_id: MessageId | None) -> Message | None:
-        """Return a message, or None where it is not there."""
+        """Return a message, or None if it does not exist."""
         return None if message_id is None else await _found(self._services.mail.message(message_id))
 
     async def _copies(self, message_id: MessageId) -> Sequence[Delivery]:
@@ -58,7 +58,7 @@ class Teller:
         return receipt.deliveries if receipt else ()
 
     async def _copy(self, delivery_id: Json) -> str:
-        """Return how people name a delivery: whose it is, and its number there."""
+        """Return the short name of a delivery: its agent, and its number there."""
         wanted = DeliveryId(str(delivery_id))
         for copy in await self._copies(delivery_message(wanted)):
             if copy.id == wanted:
@@ -145,7 +145,7 @@ class Teller:
 
 
 def _of_agent(word: str, *names: str) -> "Telling":
-    """Return a telling of what an agent or its session did, with these details."""
+    """Return a telling for an action of an agent or its session, with these details."""
 
     async def tell(_: Teller, event: Event) -> Sequence[Told]:
         details = ", ".join(one_line(str(event.details[name])) for name in names if event.details.get(name))
@@ -155,7 +155,7 @@ def _of_agent(word: str, *names: str) -> "Telling":
 
 
 def _of_scope(word: str, *names: str) -> "Telling":
-    """Return a telling of what somebody did to a whole scope."""
+    """Return a telling for an action on a whole scope."""
 
     async def tell(_: Teller, event: Event) -> Sequence[Told]:
         details = ", ".join(f"{name} {one_line(str(event.details.get(name)))}" for name in names)
@@ -200,7 +200,7 @@ _TELLINGS: Final[Mapping[Action, Telling]] = {
 }
 
 SILENT: Final = frozenset({Action.OFFER_RENEWED, Action.OFFER_ENDED, Action.EVIDENCE})
-"""Not told: what they do to a delivery is an event of its own."""
+"""Events that are not told: their effect on a delivery is an event of its own."""
 
 
 def _messages_of(event: Event) -> Sequence[MessageId]:

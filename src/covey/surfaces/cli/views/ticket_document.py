@@ -1,4 +1,4 @@
-"""A debt as programs get it with --json."""
+"""Debts and agents as JSON documents."""
 
 from covey.core.directory.card import encode_card
 from covey.core.json import Json

@@ -1,4 +1,4 @@
-"""One visit of the doctor: a look at everything, consent, mending, and a second look."""
+"""One visit of the doctor: an examination, consent, repair, and a second examination."""
 
 import sys
 from collections.abc import Collection, Mapping, Sequence
@@ -23,12 +23,12 @@ from covey.surfaces.cli.terminal.output import Output
 
 
 def can_ask(output: Output) -> bool:
-    """Tell whether somebody is there to answer."""
+    """Return True if a person can answer a question: both stdin and stdout are a terminal."""
     return output.is_for_a_person and sys.stdin is not None and sys.stdin.isatty()
 
 
 def agreed(output: Output, question: str) -> bool:
-    """Ask, and tell whether the answer is yes; anything else is no."""
+    """Ask a person. Return True if the answer is yes; any other answer is no."""
     output.flush()
     sys.stderr.write(f"{printable(one_line(question))} [y/N] ")
     sys.stderr.flush()
@@ -39,10 +39,10 @@ def agreed(output: Output, question: str) -> bool:
 
 
 MOST_ITEMS: Final = 8
-"""How much of what a finding is about a person gets to see; a program gets all of it."""
+"""Maximum number of a finding's items shown to a person. A program gets all of them."""
 
 LONGEST: Final = 400
-"""How much of one of them."""
+"""Maximum length of a shown item."""
 
 STYLES: Final[Mapping[Severity, str]] = {
     Severity.ERROR: "bold red",
@@ -52,7 +52,7 @@ STYLES: Final[Mapping[Severity, str]] = {
 
 
 def show_examination(output: Output, examination: Examination) -> None:
-    """Show what became of one area: one line."""
+    """Show the result of one area, on one line with its notes below."""
     margin = " " * 19
     area = f"{examination.area:<10}"
     if examination.findings:
@@ -68,7 +68,7 @@ def show_examination(output: Output, examination: Examination) -> None:
 
 
 def show_left_out(output: Output, examinations: Sequence[Examination]) -> None:
-    """Show which areas were not looked at, and why."""
+    """Show the areas that were not examined, with the reasons."""
     left_out: dict[str, list[str]] = {}
     for examination in examinations:
         if not examination.is_done and not examination.findings:
@@ -78,7 +78,7 @@ def show_left_out(output: Output, examinations: Sequence[Examination]) -> None:
 
 
 def show_finding(output: Output, finding: Finding) -> None:
-    """Show what is wrong, what it means and what to do."""
+    """Show a finding: the problem, its meaning and the advice."""
     diagnosis = finding.diagnosis
     output.text()
     output.pieces(
@@ -100,7 +100,7 @@ def show_finding(output: Output, finding: Finding) -> None:
 
 
 def examination_document(examination: Examination) -> dict[str, Json]:
-    """Return what became of one area."""
+    """Return the result of one area."""
     return {
         "area": str(examination.area),
         "examined": examination.is_done,
@@ -132,7 +132,7 @@ def all_findings(examinations: Sequence[Examination]) -> Sequence[Finding]:
 
 
 EVERY_SECONDS: Final = 0.2
-"""How often a person hears how far a long look is."""
+"""Interval of progress reports during a long examination, in seconds."""
 
 
 class Visit:
@@ -196,7 +196,7 @@ class Visit:
         return self._call.run(look())
 
     def _teller(self, area: Area) -> Tell:
-        """Return what shows a person how far the look at one area is."""
+        """Return a function that shows a person the progress in one area."""
         began_at = shown_at = monotonic()
 
         def tell(done: int, total: int | None) -> None:
@@ -210,7 +210,7 @@ class Visit:
         return tell
 
     def _status(self, line: str) -> None:
-        """Show what is going on, or take it away."""
+        """Show the present activity, or remove it."""
         if line or self._is_telling:
             self._output.status(line)
         self._is_telling = bool(line)
@@ -267,8 +267,8 @@ class Visit:
 
 
 def _actor(call: Call) -> Identity:
-    """Return who lets things be mended."""
+    """Return the identity that the repairs are journalled for."""
     try:
         return actor_or_user(call)
     except Unavailable:
-        return THE_SPACE  # the records can't be opened, so that nothing is journalled anyway
+        return THE_SPACE  # the records can't be opened, so nothing is journalled anyway
