@@ -60,7 +60,7 @@ class Checkpoints:
             self._thread.join()
 
     def _after_commit(self, connection: apsw.Connection, _database: str, pages: int) -> int:
-        if pages < self._length:  # the log has begun anew
+        if pages < self._length:  # SQLite has restarted the log
             self._next = PAGES
             self._written = 0
         self._length = pages

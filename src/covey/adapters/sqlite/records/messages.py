@@ -34,7 +34,8 @@ def decode_recent(message_id: str, document: bytes, checksum: int | None) -> Mes
 
 
 def remember(document: bytes, message: Message) -> None:
-    """Cache the message of a document, which will be read soon. Messages that a reader could change are not cached."""
+    """Cache the message of a document, which will be read soon. Long messages, and messages that a reader could change,
+    are not cached."""
     if len(document) <= MAX_LENGTH and not message.metadata and not _has_data(message):
         if len(_recent) >= MAX_RECENT:
             _recent.clear()

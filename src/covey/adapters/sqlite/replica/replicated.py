@@ -80,7 +80,7 @@ class ReplicatedStore:
                 raise StoreClosed
             if self._opening is None:
                 opening = self._opening = Future[GroupCommit]()
-                opening.set_running_or_notify_cancel()  # a cancelled caller must not cancel it for the others
+                opening.set_running_or_notify_cancel()  # a cancelled caller must not cancel it for other callers
                 start_thread(partial(self._work, opening), "covey opens a replica")
             return self._opening
 

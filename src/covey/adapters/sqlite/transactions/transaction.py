@@ -15,7 +15,7 @@ def ring_nobody(_topics: Collection[Topic]) -> None:
 
 
 class SqliteTransaction:
-    """The only transaction object of a connection, for all its transactions. Its only state of its own is the topics.
+    """The only transaction object of a connection, for all its transactions. Its only state is the topics.
 
     Each kind of record is loaded at its first use: a short-lived program uses two or three of them. The types of the
     properties below are inferred.
