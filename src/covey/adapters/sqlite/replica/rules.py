@@ -17,7 +17,7 @@ _SWEPT: Final = 8
 
 def forgery(author: str | None, rows: Iterable[Row]) -> str | None:
     """Return the first fault of the messages in a record of this author, or None. Without an author, the log does not
-    authenticate its writers, and all records are accepted."""
+    authenticate its writers, and the messages are not checked."""
     if author is None:
         return None
     for row in rows:
