@@ -1,4 +1,4 @@
-"""A space in the memory of one process: for tests, and for agents that live and end together."""
+"""A space in the memory of one process, for tests and for agents that start and end together."""
 
 from covey.adapters.memory.blobs import MemoryBlobs, MemoryPages
 from covey.adapters.memory.liveness import MemoryLiveness

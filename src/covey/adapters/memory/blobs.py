@@ -12,9 +12,9 @@ from covey.ports.blobs import KEPT_S
 class MemoryBlobs:
     def __init__(self) -> None:
         self.contents: dict[str, bytes] = {}
-        """What is kept, by digest; a test may damage it."""
+        """Contents by digest. A test may damage them."""
         self.used_at: dict[str, float] = {}
-        """When it was last put or asked for; a test may turn it back."""
+        """Time of the last `put` or `has`, by digest. A test may set it back."""
         self._holders = 0
 
     async def put(self, content: bytes) -> str:

@@ -1,4 +1,4 @@
-"""Bindings in memory."""
+"""Bindings and posts of channels in memory."""
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime
@@ -34,7 +34,7 @@ def _key(channel: AgentName, conversation: str) -> str:
 
 
 def _places(post: Post) -> Iterable[tuple[Shelf, Order]]:
-    """Orders are all alike where posts stand as they were first put."""
+    """Yield the shelves of a post. Equal orders keep posts in the order of their first put."""
     yield ("state", post.channel, post.state), 0
     if post.state is not PostState.PENDING:
         return

@@ -1,4 +1,4 @@
-"""Agents in memory."""
+"""Agents, sessions, settings and tokens in memory."""
 
 from collections.abc import Callable, Iterable, Sequence
 
@@ -28,7 +28,7 @@ class MemoryAgents:
         return sorted(self._agents.all(), key=lambda agent: agent.name)
 
     def numbers(self) -> Sequence[tuple[Agent, int]]:
-        """Return every agent by name, with the last number that was given for it."""
+        """Return every agent with the last number of its mail, sorted by name."""
         agents = sorted(self._agents.all(), key=lambda agent: agent.name)
         return [(agent, self._numbers.get(agent.name) or 0) for agent in agents]
 
@@ -89,7 +89,7 @@ class MemorySettings:
         self._changed()
 
     def all(self) -> Sequence[tuple[str, str]]:
-        """Return every setting, by name."""
+        """Return every setting, sorted by name."""
         return sorted(self._settings.all())
 
 

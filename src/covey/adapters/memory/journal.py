@@ -1,4 +1,4 @@
-"""The journal in memory: a list, in the order of the positions."""
+"""The journal in memory: a list, ordered by position."""
 
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
@@ -17,7 +17,7 @@ class MemoryJournal:
         self._given = 0
 
     async def append(self, event: Event, details: str | None = None) -> None:
-        del details  # nothing is written here
+        del details  # only stores that write JSON need the encoded text
         self._log.record(self._drop_last)
         # An undone commit leaves a gap; a position is never given twice.
         self._given += 1
@@ -31,7 +31,7 @@ class MemoryJournal:
         return self._events[-1].position if self._events else 0
 
     def remove(self, is_gone: Callable[[Event], bool]) -> int:
-        """Remove the events that are gone; return how many."""
+        """Remove the events for which `is_gone` is true; return their number."""
         left = [event for event in self._events if not is_gone(event)]
         removed = len(self._events) - len(left)
         self._log.record(partial(self._restore, self._events))

@@ -1,4 +1,4 @@
-"""Presence in memory: an imagined machine, on which a test can let anything die."""
+"""Liveness in memory: a simulated machine on which a test can end any process."""
 
 from collections.abc import Sequence
 from itertools import count
@@ -8,7 +8,8 @@ from covey.core.directory.session import Holder
 
 
 class MemoryMachine:
-    """What is alive. A lock's name is never given twice, so the dead stay dead."""
+    """The live locks and processes of a simulated machine. A lock's name is never used again, so a dead lock stays
+    dead."""
 
     def __init__(self) -> None:
         self.held: set[Holder] = set()
@@ -22,13 +23,13 @@ class MemoryMachine:
 
 
 class MemoryLiveness:
-    """One process of a machine; alone on a machine of its own unless it is given one."""
+    """One process of a simulated machine. Without `machine`, it is alone on its own machine."""
 
     def __init__(self, machine: MemoryMachine | None = None) -> None:
         self._machine = machine or MemoryMachine()
         self._mine: Holder | None = None
         self.descent: Sequence[Ancestor] = ()
-        """The processes that this one is to descend from."""
+        """The ancestors of this process, set by a test."""
 
     def hold(self) -> Holder:
         if self._mine is None:
@@ -53,11 +54,11 @@ class MemoryLiveness:
         return MemoryLiveness(self._machine)
 
     def start(self, pid: int, started: str = "0") -> Holder:
-        """Let a process run; the same id with another start is another process."""
+        """Start a process. The same id with another start is another process."""
         holder = Holder(pid=pid, started=started)
         self._machine.held.add(holder)
         return holder
 
     def kill(self, holder: Holder) -> None:
-        """Let what stands behind a holder die; nothing more is heard of it."""
+        """End the process or the lock of a holder."""
         self._machine.held.discard(holder)

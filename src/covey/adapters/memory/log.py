@@ -1,4 +1,4 @@
-"""A log in memory: for several replicas in one process."""
+"""A log in memory, for several replicas in one process."""
 
 from collections.abc import Callable, Sequence
 from threading import RLock
@@ -10,7 +10,7 @@ from covey.ports.store import Survives
 
 
 class MemoryLog:
-    """`Log` and `LogSnapshots`."""
+    """Both `Log` and `LogSnapshots`."""
 
     def __init__(self, author: str | None = None, shared: "_Shared | None" = None) -> None:
         self._shared = shared or _Shared()
@@ -18,7 +18,7 @@ class MemoryLog:
         self.name = "memory"
 
     def another(self, author: str | None = None) -> "MemoryLog":
-        """Return the same log, as another program has it."""
+        """Return the same log, as another program opens it."""
         return MemoryLog(author, self._shared)
 
     @property
@@ -29,16 +29,16 @@ class MemoryLog:
         return Survives.NOTHING
 
     def state(self, at_least: int = 0) -> LogState:
-        del at_least  # nobody else knows better
+        del at_least  # there is no server that could lag
         shared = self._shared
         with shared.lock:
             return LogState(shared.identity, shared.first, shared.last)
 
     def make(self) -> None:
-        """It is always there."""
+        """Do nothing: this log always exists."""
 
     def append(self, record: bytes, expected: int, record_id: str) -> int | None:
-        del record_id  # the answer always comes
+        del record_id  # the answer is never lost, so no retry needs the id
         shared = self._shared
         with shared.lock:
             if shared.last != expected:
@@ -87,31 +87,31 @@ class MemoryLog:
                 shared.forget()
 
     def begin_anew(self) -> None:
-        """Be deleted and made again, as an operator may do to a log."""
+        """Delete the log and make it again, as an operator may do."""
         self._shared.begin_anew()
 
     def forget_snapshots(self) -> None:
-        """Lose all snapshots."""
+        """Delete all snapshots."""
         self._shared.snapshots.clear()
 
     def lose(self, count: int) -> None:
-        """Lose the newest records, as a server may that promised more than its disk had."""
+        """Drop the newest records, like a server that confirmed records before its disk had them."""
         with self._shared.lock:
             del self._shared.entries[-count:]
 
     def attribute(self, position: int, author: str) -> None:
-        """Say that a record was added with somebody's credentials."""
+        """Set the author of a record, as if it was appended with the credentials of `author`."""
         with self._shared.lock:
             entries = self._shared.entries
             at = position - self._shared.first
             entries[at] = entries[at]._replace(author=author)
 
     def close(self) -> None:
-        """Nothing is held."""
+        """Do nothing: this log holds no resources."""
 
 
 class _Shared:
-    """What all that have the log open share."""
+    """The state that all objects of the same log share."""
 
     def __init__(self) -> None:
         self.lock = RLock()
@@ -129,7 +129,7 @@ class _Shared:
         return self.first + len(self.entries) - 1
 
     def forget(self) -> None:
-        """Keep two snapshots, and the records behind the older of them."""
+        """Keep two snapshots, and the records after the older one."""
         kept = sorted(self.snapshots)[-2:]
         self.snapshots = {position: self.snapshots[position] for position in kept}
         if len(kept) == 2:

@@ -1,4 +1,4 @@
-"""Messages in memory, in the order of acceptance."""
+"""Messages, deliveries, inboxes, offers and tickets in memory."""
 
 from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime
@@ -99,7 +99,7 @@ def _seq(delivery: Delivery) -> int:
 
 
 class MemoryDeliveries:
-    """Both `Deliveries` and, through `MemoryInboxes`, what the inboxes are read from."""
+    """`Deliveries`, and through `MemoryInboxes` the table of the inboxes."""
 
     def __init__(self, log: UndoLog) -> None:
         self.table = Table[DeliveryId, Delivery](log, _delivery_places)
@@ -139,7 +139,7 @@ class MemoryDeliveries:
 
 
 class MemoryInboxes:
-    """An inbox is one shelf for each state and kind: counting it, or finding its oldest, goes through no deliveries."""
+    """Inboxes with one shelf for each state and kind, so that a count or the oldest delivery needs no scan."""
 
     def __init__(self, deliveries: MemoryDeliveries) -> None:
         self._table = deliveries.table

@@ -1,4 +1,4 @@
-"""Pruning in memory: everything is looked through."""
+"""Pruning in memory, by full scans."""
 
 from collections.abc import Iterator, Sequence
 from datetime import datetime
@@ -93,7 +93,7 @@ class MemoryHoldings:
         return Page(tuple(distinct), page[-1][0] if page and len(page) == limit else None)
 
     def _line(self, task: Task) -> Iterator[Task]:
-        """Go through a task, all that it is a part of, and all its parts."""
+        """Yield a task, all tasks above it, and all its parts, direct and indirect."""
         parent = self._tasks.table.get(task.parent) if task.parent is not None else None
         while parent is not None:
             yield parent
@@ -141,7 +141,7 @@ class MemoryPruned:
             self._ids.put(message_id, message_id)
 
     def all(self) -> Sequence[MessageId]:
-        """Return every id, in their order."""
+        """Return every id, sorted."""
         return sorted(self._ids.all())
 
     async def remove(self, message_ids: Sequence[MessageId]) -> Removed:
@@ -210,12 +210,12 @@ class MemoryPruned:
 
 
 def is_unasked(run: Run, messages: MemoryMessages) -> bool:
-    """Tell whether a run is done with, and the message that would have begun it is nowhere."""
+    """Tell whether a run is done with, and its request is not in the store."""
     return run.is_done_with and messages.filed.get(run.request) is None
 
 
 def _is_waiting(copy: Delivery, posts: MemoryPosts) -> bool:
-    """Tell whether an inbox still holds a delivery, or it is still to be posted."""
+    """Tell whether a delivery still waits in an inbox, or still has to be posted."""
     post = posts.table.get(copy.id)
     return copy.state in WAITING or (post is not None and post.state is PostState.PENDING)
 

@@ -1,4 +1,4 @@
-"""Search in memory: every message is looked at, so there is no index that could lag."""
+"""Search in memory, by a full scan: there is no index that could lag."""
 
 import re
 import sys
@@ -47,7 +47,7 @@ def _words(text: str) -> Sequence[str]:
 
 
 def _score(message: Message, wanted: frozenset[str]) -> float:
-    """Return how much of the message is what is wanted; 0 where a word is missing."""
+    """Return the share of the wanted words in the message; 0 if a word is missing."""
     found = Counter(_words(_searched(message)))
     if any(word not in found for word in wanted):
         return 0

@@ -1,4 +1,4 @@
-"""The store in memory: all or nothing by undoing, one commit after the other because none ever suspends."""
+"""The store in memory: an undo log makes commits atomic, and they are serial because none ever suspends."""
 
 from collections.abc import Callable, Collection, Generator
 from contextlib import contextmanager
@@ -19,11 +19,11 @@ from covey.core.ids import Topic
 from covey.ports.store import Capabilities, Operation, Survives
 
 _moments: Final = count()
-"""Not one's own: a store may be put away and come back."""
+"""Shared by all stores, because a store may be put away and come back."""
 
 
 class MemoryTransaction:
-    """One for the whole life of a store: commits are serial, and the log takes back the one that failed."""
+    """The only transaction of a store: commits are serial, and the undo log takes back a failed commit."""
 
     def __init__(self, log: UndoLog) -> None:
         self.agents = MemoryAgents(log, self.move_on)
@@ -64,7 +64,7 @@ class MemoryTransaction:
         return self
 
     def move_on(self) -> None:
-        """Come to another moment."""
+        """Start a new moment."""
         self.moment = next(_moments)
 
     def ring(self, topic: Topic) -> None:
@@ -72,7 +72,7 @@ class MemoryTransaction:
         self._rung[topic] = None
 
     def take_rung(self) -> Collection[Topic]:
-        """Return the topics that rang, each once, and forget them."""
+        """Return the topics that were rung, each once, and clear them."""
         rung = tuple(self._rung)
         self._rung.clear()
         return rung
@@ -87,7 +87,7 @@ def _ring_nobody(_topics: Collection[Topic]) -> None: ...
 
 
 class MemoryStore:
-    """For one thread. `commit` and `read` never suspend, so they can be driven without an event loop."""
+    """A store for one thread. `commit` and `read` never suspend, so they can be driven without an event loop."""
 
     def __init__(self, ring: Ring = _ring_nobody) -> None:
         self._ring = ring
@@ -101,7 +101,7 @@ class MemoryStore:
         return Capabilities(Survives.NOTHING, shared=False, searchable=True)
 
     async def commit(self, operation: Operation[T], *, is_long: bool = False, is_light: bool = False) -> T:
-        del is_long, is_light  # the calling thread is the only one, and there is no disk
+        del is_long, is_light  # there is only the calling thread, and no disk
         with self._turn():
             self._log.begin()
             try:

@@ -1,4 +1,4 @@
-"""Flows between agents in memory."""
+"""Flows between agents, and causal trees, in memory."""
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime

@@ -1,4 +1,4 @@
-"""A table of records by key, with ordered indexes; every change can be taken back."""
+"""A table of records by key, with ordered indexes and undo."""
 
 from bisect import bisect_left, insort
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
@@ -7,7 +7,7 @@ from typing import Generic, TypeVar, cast
 
 
 class UndoLog:
-    """Every change is recorded with its opposite; taking a commit back runs them, last first."""
+    """An undo log: each change is recorded with its inverse. Undoing a commit runs the inverses, last first."""
 
     def __init__(self) -> None:
         self._steps: list[Callable[[], None]] | None = None
@@ -17,18 +17,17 @@ class UndoLog:
         self._steps = []
 
     def record(self, step: Callable[[], None]) -> None:
-        """Remember how to take back the change that the caller is about to make. Outside a commit nothing may
-        change."""
+        """Record the inverse of the change that the caller is about to make. Raise RuntimeError outside a commit."""
         if self._steps is None:
             raise RuntimeError("only an operation of a commit may write, and only while it runs")
         self._steps.append(step)
 
     def keep(self) -> None:
-        """End the commit: what it changed stands."""
+        """End the commit and keep its changes."""
         self._steps = None
 
     def undo(self) -> None:
-        """End the commit: everything is as it was before."""
+        """End the commit and undo its changes."""
         steps, self._steps = self._steps or [], None
         for step in reversed(steps):
             step()
@@ -38,13 +37,13 @@ K = TypeVar("K", bound=str)
 R = TypeVar("R")
 
 Shelf = Hashable
-"""The name of an index: records that are asked for together stand on one shelf."""
+"""The name of an index. Records of one query are on one shelf."""
 
 Order = object
-"""What a shelf is sorted by; the records of one shelf have orders that can be compared."""
+"""The sort key of a record on a shelf. The orders of one shelf must be comparable."""
 
 Places = Callable[[R], Iterable[tuple[Shelf, Order]]]
-"""The shelves that a record stands on, and its order there."""
+"""Returns the shelves of a record, and its order on each."""
 
 _Entry = tuple[Order, int, K]
 
@@ -54,7 +53,7 @@ def _nowhere(_record: object) -> Iterable[tuple[Shelf, Order]]:
 
 
 class Table(Generic[K, R]):
-    """Records with equal orders stand on a shelf as they were first put."""
+    """A table of records. On a shelf, records with equal orders are in the order of their first put."""
 
     def __init__(self, log: UndoLog, places: Places[R] = _nowhere) -> None:
         self._log = log
@@ -69,12 +68,12 @@ class Table(Generic[K, R]):
         return self._rows.get(key)
 
     def put(self, key: K, record: R) -> None:
-        """Add the record, or put it in the place of the one with its key."""
+        """Add the record, or replace the record with the same key."""
         self._log.record(partial(self._set, key, self._rows.get(key)))
         self._set(key, record)
 
     def remove(self, key: K) -> None:
-        """Remove the record that has the key."""
+        """Remove the record with the key."""
         self._log.record(partial(self._put_back, key, self._rows[key], self._numbers[key]))
         self._set(key, None)
 
@@ -83,11 +82,12 @@ class Table(Generic[K, R]):
         return tuple(self._rows.values())
 
     def from_number(self, after: int) -> Iterator[tuple[int, R]]:
-        """Go through the records in the order in which they were first put, each with its number, after that one."""
+        """Iterate over the records with a number above `after`, in the order of their first put, each with its
+        number."""
         return ((self._numbers[key], row) for key, row in self._rows.items() if self._numbers[key] > after)
 
     def newest_first(self) -> Iterator[R]:
-        """Go through the records against the order in which they were first put."""
+        """Iterate over the records in the reverse order of their first put."""
         return reversed(self._rows.values())
 
     def on(self, shelf: Shelf) -> Sequence[R]:
@@ -95,15 +95,16 @@ class Table(Generic[K, R]):
         return tuple(self._rows[key] for _, _, key in self._shelves.get(shelf, ()))
 
     def in_order(self, shelf: Shelf) -> Iterator[R]:
-        """Go through the records of a shelf in their order, for as long as the caller wants more."""
+        """Iterate lazily over the records of a shelf in their order."""
         return (self._rows[key] for _, _, key in self._shelves.get(shelf, ()))
 
     def count(self, shelf: Shelf) -> int:
-        """Return how many records stand on a shelf."""
+        """Return the number of records on a shelf."""
         return len(self._shelves.get(shelf, ()))
 
     def shelves(self, sort: str) -> Sequence[tuple[str, ...]]:
-        """Return the names of those shelves that are tuples, begin with `sort`, and on which something stands."""
+        """Return the names of the shelves that are not empty, are named by a tuple, and whose name starts with
+        `sort`."""
         names = (cast(tuple[str, ...], name) for name in self._shelves if isinstance(name, tuple))
         return [name for name in names if name[0] == sort]
 
@@ -122,7 +123,7 @@ class Table(Generic[K, R]):
     def _put_back(self, key: K, record: R, number: int) -> None:
         self._numbers[key] = number
         self._stand(key, record, number)
-        # It was not the last.
+        # The insertion put the record last in the dict, which is not its place.
         self._rows = dict(sorted(self._rows.items(), key=lambda row: self._numbers[row[0]]))
 
     def _stand(self, key: K, record: R, number: int) -> None:

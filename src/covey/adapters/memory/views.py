@@ -1,4 +1,4 @@
-"""Views in memory: everything is copied when the view is entered. Records never change, so only the lists are."""
+"""Views in memory: copies of all lists at the start of the view. Records are immutable and are not copied."""
 
 import sys
 from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Wake-ups within one process."""
+"""Wake-ups within one process, in memory."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Collection
@@ -10,7 +10,7 @@ from covey.ports.wakeups import Bell
 
 
 class MemoryBell:
-    """Belongs to the loop that it was made on; any thread may ring it."""
+    """A bell of the event loop on which it was made. Any thread may ring it."""
 
     def __init__(self) -> None:
         self._rang = asyncio.Event()

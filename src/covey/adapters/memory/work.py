@@ -1,4 +1,4 @@
-"""Runs in memory; ended ones stand on the shelves of their session, their request and their parent alone."""
+"""Runs, tasks and waits in memory."""
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime
@@ -14,7 +14,8 @@ from covey.ports.work import RunFilter, TaskFilter
 
 
 def _run_places(run: Run) -> Iterable[tuple[Shelf, Order]]:
-    """Orders are all alike: runs stand as they were first put."""
+    """Yield the shelves of a run. Equal orders keep runs in the order of their first put. An ended run is not on the
+    shelf of live runs."""
     yield ("session", run.session), 0
     yield ("request", run.request), 0
     if run.parent is not None:
@@ -58,7 +59,7 @@ class MemoryRuns:
 
 
 def _task_places(task: Task) -> Iterable[tuple[Shelf, Order]]:
-    """Orders are all alike where tasks stand as they were first put."""
+    """Yield the shelves of a task. Equal orders keep tasks in the order of their first put."""
     if task.parent is not None:
         yield ("children", task.parent), 0
     if task.claimed_by is not None:

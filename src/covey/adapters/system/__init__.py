@@ -1,1 +1,1 @@
-"""Clock, ids and liveness as the operating system gives them."""
+"""Clock, ids, files and liveness from the operating system."""

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 
 class SystemClock:
-    """A `Clock` by the operating system."""
+    """The `Clock` of the operating system."""
 
     def now(self) -> datetime:
         return datetime.now(UTC)

@@ -1,4 +1,4 @@
-"""Files from declared folders, read whole."""
+"""Files from declared folders, each read as a whole."""
 
 import os
 import re
@@ -26,7 +26,7 @@ _MARK: Final = APPLICATION_ID.to_bytes(4, "big")
 
 
 def why_private(content: bytes) -> str | None:
-    """Return the reason why content is private, in words; None if it is not.
+    """Return the reason why content is private, in words; None if the content is not private.
 
     Only formats of Covey itself are recognised. The secret of a channel has no format that could be recognised.
     """
@@ -55,7 +55,7 @@ class RootedFiles:
         return self.read_beneath(folder, path)
 
     def read(self, path: str) -> LoadedFile:
-        """Do what `load` says, in the calling thread."""
+        """Like `load`, in the calling thread."""
         if "\0" in path:
             raise Invalid("file", path, "a path has no NUL")
         real = os.path.realpath(os.path.expanduser(path))
@@ -68,7 +68,7 @@ class RootedFiles:
         return LoadedFile(os.path.basename(real), path, content)
 
     def read_beneath(self, folder: str, path: str) -> LoadedFile:
-        """Do what `load_beneath` says, in the calling thread."""
+        """Like `load_beneath`, in the calling thread."""
         return LoadedFile(os.path.basename(path), path, self._content(folder, path, path))
 
     def _content(self, folder: str, path: str, named: str) -> bytes:

@@ -1,4 +1,4 @@
-"""The folder of a space under examination: files and folders for their owner alone."""
+"""The checkup of a space's folder: files and folders must be private to their owner."""
 
 import os
 import stat
@@ -16,7 +16,8 @@ from covey.ports.checkup import Tell
 FILE_MODE: Final = 0o600
 FOLDER_MODE: Final = 0o700
 OWN_FOLDERS: Final = (LIVE_FOLDER, BLOBS_FOLDER, WORK_FOLDER)
-"""The last holds what programs leave that are run for tasks. It is closed to others; what is in it is theirs."""
+"""Folders of Covey. The work folder holds the files of programs that run for tasks. The folder itself must be private;
+its content belongs to those programs and is not checked."""
 
 
 class _Entry(NamedTuple):
@@ -24,7 +25,7 @@ class _Entry(NamedTuple):
     mode: int
     wanted: int
     is_own: bool
-    """Whether it belongs to this user, who alone (but for root) can set its rights."""
+    """True if the entry belongs to this user. Only the owner and root can set its mode."""
 
     @property
     def is_wrong(self) -> bool:
@@ -40,8 +41,9 @@ class _Entry(NamedTuple):
 
 
 class FolderCheckup:
-    """Of the store at `path`: the file and those beside it that bear its name, and Covey's own folders. The folder that
-    they are in is Covey's own where it has the usual name; any other may hold what is not ours to hide."""
+    """The checkup of the folder of the store at `path`: the store file, the files beside it whose names start with its
+    name, and Covey's own folders. A parent folder with the usual name is Covey's own and is checked as a whole. Any
+    other folder may hold files that are not Covey's."""
 
     area = Area.FILES
 
@@ -75,7 +77,8 @@ class FolderCheckup:
                     raise StoreReadOnly(entry.path, error.strerror or str(error)) from error
 
     def _entries(self) -> Iterator[_Entry]:
-        """Go through what is ours, folders before what is in them: one without rights hides the rest."""
+        """Yield the entries of Covey, each folder before its content: a folder without permissions hides its
+        content."""
         if self._is_ours:
             yield from _walk(self._folder, f"{self._folder}/{WORK_FOLDER}")
             return
@@ -85,11 +88,11 @@ class FolderCheckup:
 
 
 def _walk(path: str, closed: str) -> Iterator[_Entry]:
-    """Go through a folder and all that is in it, but not through what is in the closed one."""
+    """Yield a folder and its content, recursively, but not the content of the closed folder."""
     try:
         status = os.lstat(path)
     except OSError:
-        return  # it has just gone, or can't be looked at: then the folder above it is wrong
+        return  # the entry has just gone, or can't be read because the folder above it has the wrong mode
     is_folder = stat.S_ISDIR(status.st_mode)
     if is_folder or stat.S_ISREG(status.st_mode):
         wanted = FOLDER_MODE if is_folder else FILE_MODE

@@ -1,6 +1,6 @@
 """Ids and secrets from the kernel's random numbers.
 
-The uuids are put together here because the uuid module costs a short-lived process more than all else in this file.
+The uuids are built here, because the import of the uuid module costs a short-lived process more than this whole file.
 """
 
 import os
@@ -17,7 +17,7 @@ _DRAW: Final = 64
 
 
 class SystemIds:
-    """`Ids` that nobody can guess."""
+    """`Ids` that cannot be guessed."""
 
     def message_id(self, now: datetime) -> MessageId:
         since = now - _EPOCH
@@ -31,23 +31,23 @@ class SystemIds:
         return OfferId(_uuid4())
 
     def secret(self) -> str:
-        """Return 256 bits in hex: fit for URLs, and never taken for an option of a command."""
+        """Return 256 bits in hex. The text is safe in URLs, and a command never takes it for an option."""
         return os.urandom(_SECRET_BYTES).hex()
 
 
 _VERSION_4: Final = bytes(byte & 0x0F | 0x40 for byte in range(256))
 _VARIANT: Final = bytes(byte & 0x3F | 0x80 for byte in range(256))
-"""What becomes of the two bytes of a uuid that say how it was made."""
+"""Tables for the two bytes of a uuid that hold its version and its variant."""
 
 _drawn: Final[list[str]] = []
-"""The digits of the next uuids, because asking the kernel for each would be a good part of what a send costs. A forked
-process draws its own, or it would repeat its parent's."""
+"""Hex digits of the next uuids. A system call for each uuid would be a good part of the cost of a send. A forked
+process clears the list, or it would repeat the uuids of its parent."""
 
 os.register_at_fork(after_in_child=_drawn.clear)
 
 
 def _uuid4() -> str:
-    """Return a random uuid. Safe for several threads: each pop is whole."""
+    """Return a random uuid. Safe for several threads, because `pop` is atomic."""
     try:
         digits = _drawn.pop()
     except IndexError:
@@ -57,7 +57,7 @@ def _uuid4() -> str:
 
 
 def _draw() -> list[str]:
-    """Return the digits of many random uuids."""
+    """Return the hex digits of many random uuids."""
     drawn = bytearray(os.urandom(_UUID_BYTES * _DRAW))
     drawn[6::_UUID_BYTES] = drawn[6::_UUID_BYTES].translate(_VERSION_4)
     drawn[8::_UUID_BYTES] = drawn[8::_UUID_BYTES].translate(_VARIANT)

@@ -1,4 +1,4 @@
-"""Liveness on one machine: locks that die with their process, and processes by id and start."""
+"""Liveness on one machine: locks that the kernel drops with their process, and processes by id and start time."""
 
 import errno
 import fcntl
@@ -19,10 +19,10 @@ from covey.core.store_url import LIVE_FOLDER
 _STATE: Final = 0
 _PARENT: Final = 1
 _START: Final = 19
-"""The state, the parent and the start time (fields 3, 4 and 22) in /proc/<pid>/stat, counted after the name."""
+"""Indexes of the state, the parent and the start time (fields 3, 4 and 22) in /proc/<pid>/stat, after the name."""
 
 _GONE: Final = ("Z", "X", "x")
-"""A zombie runs no more; it only waits to be noticed."""
+"""States of a process that no longer runs. A zombie only waits for its parent to collect it."""
 
 _boot: str | None = None
 
@@ -36,14 +36,14 @@ class Parent(NamedTuple):
 
 
 def started(pid: int) -> str | None:
-    """Return a text that no other process with this id has or will have, or None where no such process runs."""
+    """Return a text that is unique to the process among all processes with this id; None if no such process runs."""
     if pid <= 0:
         return None
     return started_by_ps(pid) if sys.platform == "darwin" else started_by_proc(pid)
 
 
 def started_by_proc(pid: int) -> str | None:
-    """Return the boot and the tick since then in which the process started."""
+    """Return the boot id, and the tick since the boot at which the process started."""
     _, fields = _stat(pid)
     if len(fields) <= _START or fields[_STATE] in _GONE:
         return None
@@ -51,14 +51,14 @@ def started_by_proc(pid: int) -> str | None:
 
 
 def _stat(pid: int) -> tuple[str, list[str]]:
-    """Return the name of a process's program and what else the kernel tells of it; nothing where it is gone."""
+    """Return the name of a process and its other fields in /proc/<pid>/stat; both are empty if the process is gone."""
     stat = _read(f"/proc/{pid}/stat") or ""
-    # The name stands in parentheses and may itself hold spaces and parentheses.
+    # The name is in parentheses and may itself contain spaces and parentheses.
     return stat[stat.find("(") + 1 : stat.rfind(")")], stat[stat.rfind(")") + 1 :].split()
 
 
 def started_by_ps(pid: int) -> str | None:
-    """Return the date at which the process started, where there is no /proc."""
+    """Return the start date of the process, on a system without /proc."""
     shown = _ps(pid, "stat", "lstart").split()
     if len(shown) < 2 or shown[0].startswith(_GONE):
         return None
@@ -66,13 +66,13 @@ def started_by_ps(pid: int) -> str | None:
 
 
 def parent_of(pid: int) -> Parent | None:
-    """Return the process that started another one, or took it over; None where there is none that can be seen."""
+    """Return the parent of a process, or the process that adopted it; None if no parent is visible."""
     parent = parent_by_ps(pid) if sys.platform == "darwin" else parent_by_proc(pid)
     return None if parent is None or parent.pid <= 0 else parent
 
 
 def parent_by_proc(pid: int) -> Parent | None:
-    """Return it as the kernel tells it: the name in up to 15 characters, the program where we may know."""
+    """Return the parent from /proc: its name in up to 15 characters, and its program if this user may read the link."""
     _, fields = _stat(pid)
     if len(fields) <= _PARENT:
         return None
@@ -85,17 +85,17 @@ def parent_by_proc(pid: int) -> Parent | None:
 
 
 def parent_by_ps(pid: int) -> Parent | None:
-    """Return it as ps tells it, where there is no /proc: the name is that of the program."""
+    """Return the parent from ps, on a system without /proc. The name is that of the program."""
     shown = _ps(pid, "ppid").strip()
     return Parent(int(shown), os.path.basename(_ps(int(shown), "comm").strip())) if shown.isdecimal() else None
 
 
 def _ps(pid: int, *columns: str) -> str:
-    import subprocess  # here because it is costly and one platform needs it
+    import subprocess  # here because the import is costly and only one platform needs it
 
     return subprocess.run(
         ["/bin/ps", *(word for column in columns for word in ("-o", f"{column}=")), "-p", str(pid)],
-        env={"LC_ALL": "C", "TZ": "UTC"},  # dates have to read the same wherever they are asked for
+        env={"LC_ALL": "C", "TZ": "UTC"},  # dates must be the same text in every environment
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
@@ -126,11 +126,11 @@ def _read(path: str) -> str | None:
 
 _NAME: Final = re.compile(r"[0-9a-f]{32}")
 _MOST_DESCRIPTORS: Final = 128
-"""Kept open for the next question. What is over it is opened anew each time, so that a process with few descriptors
-to spare can look at any number of sessions."""
+"""Descriptors that stay open for the next check. Locks beyond this limit are opened again for each check, so that a
+process with few free descriptors can check any number of sessions."""
 _MOST_SWEPT: Final = 32
 
-# struct flock: what a question holds, and where the answer's type stands in it.
+# struct flock: the query, and the place of the lock type in the answer.
 if sys.platform == "darwin":
     _QUESTION: Final = struct.pack("qqihh", 0, 0, 0, fcntl.F_WRLCK, os.SEEK_SET)
     _TYPE_AT: Final = slice(20, 22)
@@ -141,7 +141,7 @@ _UNLOCKED: Final = struct.pack("h", fcntl.F_UNLCK)
 
 
 class PresenceUnknown(Unavailable):
-    """A lock can't be looked at. Neither answer would be safe: one ends a live session, the other keeps a dead one."""
+    """A lock can't be checked. Neither answer would be safe: one ends a live session, the other keeps a dead one."""
 
     code = "presence-unknown"
     advice = "Check the rights on the space's folder and the limit of open files; then try again."
@@ -151,7 +151,7 @@ class PresenceUnknown(Unavailable):
 
 
 class OtherLocks:
-    """The lock files in one folder, with a descriptor kept for those that are held. Safe for several threads."""
+    """The lock files in one folder, with open descriptors for held locks. Safe for several threads."""
 
     def __init__(self, folder: str) -> None:
         self._folder = folder
@@ -160,7 +160,7 @@ class OtherLocks:
         self._pid = os.getpid()
 
     def is_held(self, name: str) -> bool:
-        """Tell whether some process holds the lock. One that is not held has no future, and its file is removed."""
+        """Tell whether a process holds the lock. A free lock is never taken again, so its file is removed."""
         if own_locks.own_name(self._folder) == name:
             return True
         if self._pid != os.getpid():
@@ -177,19 +177,19 @@ class OtherLocks:
             return self._look(name)
 
     def sweep(self, after: str) -> None:
-        """Remove files of dead processes, a few at a time: the next ones after a random name, and after the last the
-        first, so that each has its turn."""
+        """Remove the files of dead processes, a few at a time: the next ones after a random name, then from the first
+        name on, so that each file gets its turn."""
         names = [file.removesuffix(own_locks.SUFFIX) for file in os.listdir(self._folder)]
         for name in sorted(names, key=lambda name: (name <= after, name))[:_MOST_SWEPT]:
             self.is_held(name)
 
     def forget(self) -> None:
-        """Close what was kept open."""
+        """Close the open descriptors."""
         with self._guard:
             self._close_all()
 
     def _look(self, name: str) -> bool:
-        # Names come from the store, hence from outside: nothing but our own form becomes a path.
+        # Names come from the store and are not trusted: only a name in the expected format becomes part of a path.
         if not _NAME.fullmatch(name):
             return False
         path = self._path(name)
@@ -201,7 +201,7 @@ class OtherLocks:
             return False
         except OSError as error:
             if error.errno == errno.ELOOP:
-                return False  # a symbolic link: not one of our files
+                return False  # a symbolic link is not one of Covey's files
             raise PresenceUnknown(path, error.strerror or str(error)) from error
         held = _is_locked(descriptor)
         if held and len(self._descriptors) < _MOST_DESCRIPTORS:
@@ -230,7 +230,7 @@ class OtherLocks:
             os.close(self._descriptors.popitem()[1])
 
     def _start_over(self) -> None:
-        """Begin again in a forked child: another thread of the parent may have been in the middle of something."""
+        """Reset the guard in a forked child: another thread of the parent may have held it during the fork."""
         self._guard = allocate_lock()
         self._pid = os.getpid()
 
@@ -242,11 +242,11 @@ def _is_locked(descriptor: int) -> bool:
 class SystemLiveness:
     """`Liveness` of the processes that share a folder.
 
-    All objects of one process with the same folder share one lock: it is let go when the last of them that held it is
-    closed. A forked child is a process of its own: it holds nothing until it asks.
+    All objects of one process with the same folder share one lock. The lock is released when the last object that holds
+    it is closed. A forked child is its own process: it holds no lock until it calls `hold`.
 
-    Nothing in the process besides this package may open the files in `<folder>/live`, not even to copy them: closing
-    one drops its lock.
+    Only this package may open the files in `<folder>/live` in this process, even to copy them: closing a file drops its
+    lock.
     """
 
     def __init__(self, folder: str) -> None:

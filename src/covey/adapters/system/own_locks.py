@@ -1,9 +1,9 @@
-"""The locks that this process holds: one for each folder, however many ask for it.
+"""The locks of this process: one for each folder, shared by all its users.
 
-They are POSIX record locks. The kernel drops them when the process dies, and a forked child does not inherit
-them. Their trap: closing *any* descriptor of a file drops the process's lock on it. So a lock belongs to the
-process and not to an object, its file is opened here and nowhere else, and `is_own` warns who is about to open
-one of these files by another way.
+They are POSIX record locks. The kernel drops them when the process dies, and a forked child does not inherit them. They
+have a trap: closing *any* descriptor of a file drops the process's lock on the file. So a lock belongs to the process
+and not to an object, and only this module opens its file. Code that is about to open one of these files another way
+must ask `is_own` first.
 """
 
 import fcntl
@@ -21,7 +21,7 @@ _guard = allocate_lock()
 
 
 class _Held:
-    """A lock of the process `pid`; a forked child that finds it here knows by the number that it is not its own."""
+    """A lock of the process `pid`. A forked child sees from the pid that the lock is not its own."""
 
     __slots__ = ("descriptor", "inode", "name", "pid", "users")
 
@@ -35,8 +35,8 @@ class _Held:
 
 
 def take(folder: str, user: object) -> str:
-    """Lock a file in the folder, unless this process has one there; return its name. It is kept for the user. One whose
-    file was removed tells nobody anything any more, and another takes its place."""
+    """Lock a file in the folder, unless this process has a lock there. Add the user to the lock, and return its name. A
+    lock whose file was removed is replaced, because other processes can no longer see it."""
     with _guard:
         held = _held.get(folder)
         if held is None or held.pid != os.getpid():
@@ -51,7 +51,7 @@ def take(folder: str, user: object) -> str:
 
 
 def drop(folder: str, user: object) -> None:
-    """Note that the user needs the lock no more; when nobody does, let it go."""
+    """Remove a user of the lock. Release the lock when it has no users left."""
     with _guard:
         held = _held.get(folder)
         if held is None or held.pid != os.getpid():
@@ -70,7 +70,7 @@ def own_name(folder: str) -> str | None:
 
 
 def is_own(path: str) -> bool:
-    """Tell, without opening it, whether the file is locked by this process, whatever path leads to it."""
+    """Tell whether this process has locked the file, whatever path names it. The file is not opened."""
     status = os.stat(path)
     inode = (status.st_dev, status.st_ino)
     pid = os.getpid()
@@ -79,7 +79,7 @@ def is_own(path: str) -> bool:
 
 
 def remove(path: str) -> None:
-    """Remove a file where it is there and can be removed."""
+    """Remove a file, if there is one and it can be removed."""
     try:
         os.unlink(path)
     except OSError:
@@ -104,11 +104,11 @@ def _make(folder: str) -> _Held:
         try:
             fcntl.lockf(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
             held = _Held(name, descriptor)
-            # Under its final name the file is locked from the first moment. So whoever finds it unlocked knows that its
-            # process is gone for good, and may remove it.
+            # The file is locked before it gets its final name. So an unlocked file under a final name belongs to a dead
+            # process and may be removed.
             os.rename(path, f"{folder}/{name}{SUFFIX}")
         except FileNotFoundError:
-            os.close(descriptor)  # swept: this process was stopped for an hour in the middle of this
+            os.close(descriptor)  # another process swept the file: this process was stopped here for an hour
         except BaseException:
             remove(path)
             os.close(descriptor)
@@ -131,9 +131,9 @@ def _sweep_unfinished(folder: str) -> None:
 
 def _forget_the_parents_locks() -> None:
     global _guard
-    _guard = allocate_lock()  # another thread of the parent may have had it
+    _guard = allocate_lock()  # another thread of the parent may have held the guard
     for held in _held.values():
-        os.close(held.descriptor)  # drops nothing: the locks are the parent's
+        os.close(held.descriptor)  # drops no lock: the locks belong to the parent
     _held.clear()
 
 

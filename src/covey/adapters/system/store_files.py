@@ -1,7 +1,7 @@
 """The files of a space's store, which are never read as attachments.
 
-They hold the mail of all agents. And a process that closes a file releases all POSIX locks that it has on it, also
-those of SQLite and of liveness: such a file must not even be opened.
+They hold the mail of all agents. Also, a process that closes a file releases all its POSIX locks on the file, including
+the locks of SQLite and of liveness. So such a file must not even be opened.
 """
 
 import os
@@ -21,19 +21,19 @@ _FOLDERS: Final = (BLOBS_FOLDER, LIVE_FOLDER, *_WORKPLACES)
 
 
 class MailFolder(Protocol):
-    """A shared folder in which the mail of agents stands as files."""
+    """A shared folder that stores the mail of agents as files."""
 
     @property
     def root(self) -> str: ...
 
     def has(self, path: str) -> bool:
-        """Tell whether a real path is one of the mail's."""
+        """Tell whether a real path belongs to the mail."""
         ...
 
 
 class StoreFiles:
-    """The store of one space: its ledger, the files of its mail in a shared folder, and every folder that has the name
-    of a store's folder."""
+    """The store of one space: its ledger, the files of its mail in a shared folder, and every folder with the name of a
+    store folder."""
 
     def __init__(self, ledger: str | None = None, mail: MailFolder | None = None) -> None:
         self._ledger = None if ledger is None else os.path.realpath(ledger)
@@ -51,15 +51,15 @@ class StoreFiles:
         return path.startswith(self._ledger) or any(_is_in(path, f"{folder}/{name}") for name in _FOLDERS)
 
     def is_workplace(self, path: str) -> bool:
-        """Tell whether a real path is in the folder of one run: its program works there, and nothing of the store is in
-        it."""
+        """Tell whether a real path is in the working folder of a run. The run's program works there, and the folder
+        holds no files of the store."""
         parts = path.split("/")
         return any(
             part in _WORKPLACES and self._is_store_folder("/".join(parts[:at])) for at, part in enumerate(parts[:-1])
         )
 
     def is_link_into(self, status: os.stat_result) -> bool:
-        """Tell whether a file is one of the store's under another name."""
+        """Tell whether a file is a hard link to a file of the store."""
         if status.st_nlink < 2 or self._ledger is None:
             return False
         return any(entry.inode() == status.st_ino and _is_same(entry, status) for entry in self._files())
@@ -91,7 +91,7 @@ def _entries(folder: str) -> Iterator["os.DirEntry[str]"]:
         with os.scandir(folder) as entries:
             yield from entries
     except OSError:
-        return  # it is gone, or not to be read by us
+        return  # the folder is gone, or this user may not read it
 
 
 def _is_same(entry: "os.DirEntry[str]", status: os.stat_result) -> bool:

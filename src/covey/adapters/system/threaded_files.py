@@ -1,4 +1,4 @@
-"""Files read on a thread of their own, for programs with an event loop."""
+"""Files that are read on a thread, for programs with an event loop."""
 
 import asyncio
 from collections.abc import Sequence

@@ -1,6 +1,6 @@
-"""The store as a file under examination: there, ours, whole, of this version, writable, well counted.
+"""The checkup of the store file: presence, origin, integrity, version, write access and counts.
 
-It opens what nobody else does: a store of a newer version, a damaged one, one that can't be written.
+The checkup opens files that no other module opens: a store of a newer version, a damaged store, a read-only store.
 """
 
 import os
@@ -45,7 +45,7 @@ from covey.core.text.wording import counted
 from covey.ports.checkup import Tell
 
 STEPS: Final = 100_000
-"""How many steps SQLite takes between two signs of life."""
+"""Steps of SQLite between two progress reports."""
 
 LEFTOVER_AGE_S: Final = 3600.0
 
@@ -74,7 +74,7 @@ class StoreCheckup:
             self._mend_database(found)
 
     def _mend_database(self, found: Collection[Diagnosis]) -> None:
-        connection = connect(self._path, "full")  # which brings it up to date
+        connection = connect(self._path, "full")  # which also runs missing migrations
         try:
             if STORE_INDEX_DAMAGED in found:
                 self._run(connection, "reindex")
@@ -136,24 +136,24 @@ class StoreCheckup:
             yield Finding(
                 STORE_INDEX_DAMAGED, f"{counted(len(lines), 'wrong entry', 'wrong entries')} in indexes", tuple(lines)
             )
-        elif is_current:  # the statements fit no other version's tables
+        elif is_current:  # the statements do not fit the tables of other versions
             yield from self._records(connection)
 
     def _records(self, connection: apsw.Connection) -> Iterator[Finding]:
-        """Look at what the rows hold, where SQLite finds nothing wrong with their pages."""
+        """Check the content of the rows. Call this if SQLite finds no damaged pages."""
         if damaged := damaged_rows(connection):
             yield Finding(RECORDS_DAMAGED, f"{counted(len(damaged), 'damaged record')}", tuple(damaged))
         if wrong := miscounted(connection):
             yield Finding(STORE_MISCOUNTED, f"{counted(len(wrong), 'inbox', 'inboxes')} miscounted", tuple(wrong))
 
     def _left_by_restore(self) -> Sequence[str]:
-        """Return what a restore staged, where it is too old to be still at it."""
+        """Return the staged files of a restore, if all are too old for a restore that is still running."""
         oldest = time.time() - LEFTOVER_AGE_S
         staged = sorted(glob(f"{escape(self._path)}{STAGING}*"))
         try:
             return staged if all(os.stat(path).st_mtime < oldest for path in staged) else ()
         except FileNotFoundError:
-            return ()  # it has just been finished
+            return ()  # the restore has just finished
 
     def _unopened(self, error: Exception) -> Finding:
         fact = explain(self._path, error)
@@ -161,7 +161,7 @@ class StoreCheckup:
         return Finding(_diagnosis(error), what)
 
     def _run(self, connection: apsw.Connection, *names: str) -> None:
-        """Run statements in one transaction, in this process's turn."""
+        """Run statements in one transaction, under the writer lock."""
         execute = on_one_cursor(connection)
         turnstile = WriterLock(self._path)
         try:
@@ -193,11 +193,11 @@ def _diagnosis(error: Exception) -> Diagnosis:
 
 
 def _beats(tell: Tell) -> Callable[[], bool]:
-    """Return what SQLite calls while it works."""
+    """Return a progress handler for SQLite."""
     beats = count(STEPS, STEPS)
 
     def beat() -> bool:
         tell(next(beats), None)
-        return False  # True would stop it
+        return False  # True would interrupt SQLite
 
     return beat

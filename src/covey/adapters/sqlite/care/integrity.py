@@ -1,4 +1,4 @@
-"""Integrity: whether the file is whole, and what is counted is there."""
+"""Integrity: checks of the file, of each record and of the counts."""
 
 import os
 from collections.abc import Iterator, Sequence
@@ -16,7 +16,7 @@ from covey.adapters.sqlite.records.values import WRONG, of_document
 from covey.core.errors import RecordDamaged
 
 PAGE: Final = 1000
-"""How many deliveries are read at a time."""
+"""Number of deliveries in one query."""
 
 _SQL = statements("store")
 _MESSAGES = statements("messages")
@@ -24,7 +24,7 @@ _PAGE = statements("views")["deliveries"]
 
 
 def integrity_check(path: str | os.PathLike[str]) -> Sequence[str]:
-    """Return a sentence for each thing that is wrong with the store; none where it is whole. Reads all of it."""
+    """Return a sentence for each fault of the store, or an empty list. Reads the whole store."""
     connection = connect(absolute(path), "normal")
     try:
         counts = (f"the queued deliveries of {i} are miscounted" for i in miscounted(connection))
@@ -36,13 +36,13 @@ def integrity_check(path: str | os.PathLike[str]) -> Sequence[str]:
 
 
 def damage(connection: apsw.Connection, *, quick: bool = False) -> Sequence[str]:
-    """Return what SQLite finds wrong with the file. Where it is quick, indexes are not compared with their tables."""
+    """Return the faults that SQLite finds in the file. A quick check does not compare indexes with their tables."""
     rows = on_one_cursor(connection)(_SQL["quick_check" if quick else "check"])
     return [str(line) for (line,) in rows if line != "ok"]
 
 
 def damaged_rows(connection: apsw.Connection) -> Sequence[str]:
-    """Return a sentence for each message and delivery that is not what was written. Reads all of them."""
+    """Return a sentence for each message and delivery that is not as it was written. Reads all of them."""
     execute = on_one_cursor(connection)
     return [*_damaged_messages(execute), *_damaged_deliveries(execute)]
 
@@ -73,7 +73,7 @@ def _damaged_deliveries(execute: Execute) -> Iterator[str]:
 
 
 def _text(value: object) -> str:
-    """Return an id as it stands in a row, which may be altered to anything."""
+    """Return the id of a row as text. A damaged row may have any value there."""
     return value.decode(errors="backslashreplace") if isinstance(value, bytes) else str(value)
 
 

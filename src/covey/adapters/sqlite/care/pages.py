@@ -1,4 +1,4 @@
-"""Pages of the SQLite file: given back a few at a time, each time in a turn of its own."""
+"""Free pages of the SQLite file: returned to the file system in small steps, with the writer lock taken for each."""
 
 import os
 
@@ -16,7 +16,7 @@ _STORE = statements("store")
 
 
 class SqlitePages:
-    """For one thread; never suspends."""
+    """Free pages, for one thread. Never suspends."""
 
     def __init__(self, path: str | os.PathLike[str], limit_s: float = BUSY_LIMIT_S) -> None:
         self._path = absolute(path)
@@ -30,7 +30,7 @@ class SqlitePages:
         try:
             is_more = self._give_back(connection, limit)
             if not is_more:
-                # The file itself becomes shorter when the log is written back into it, as far as nobody reads.
+                # The file shrinks only when a checkpoint writes the log back, as far as no reader needs the pages.
                 list(on_one_cursor(connection)(_SQL["write_back"]))
             return is_more
         except apsw.Error as error:
@@ -39,8 +39,9 @@ class SqlitePages:
             connection.close()
 
     def _give_back(self, connection: apsw.Connection, limit: int) -> bool:
-        """Tell whether there is more; a file that can't give back stays as it is, and its pages are used again. So does
-        one whose turn does not come: it is not worth failing for what was done before."""
+        """Return up to `limit` pages, and tell whether more are free. A file without auto-vacuum stays as it is and
+        reuses its pages. So does a file whose writer lock is not free in time: earlier work should not fail for
+        this."""
         execute = on_one_cursor(connection)
         if execute(_SQL["free"]).get == 0 or execute(_SQL["manner"]).get == 0:
             return False
@@ -48,7 +49,7 @@ class SqlitePages:
         try:
             turnstile.enter(self._limit_s)
             execute(_STORE["begin"])
-            # Each row that it returns is a page.
+            # SQLite returns one row for each page.
             list(execute(f"{_SQL['give_back']}({int(limit)})"))
             execute(_STORE["commit"])
         except StoreBusy:

@@ -1,7 +1,7 @@
-"""The place of a store, claimed for a restore: nobody else can open it until the new records have taken it.
+"""The place of a store, claimed for a restore: no other process can open the store until the restore is done.
 
-They are staged in a file beside it first. Then its pages are copied over the store in one transaction, so that a power
-cut or a kill leaves either the old records or the new ones.
+The new records are first staged in a file beside the store. Then the pages of that file are copied over the store in
+one transaction, so that a power cut or a kill leaves either the old records or the new ones.
 """
 
 import fcntl
@@ -33,11 +33,11 @@ from covey.ports.store import Operation, Store
 T = TypeVar("T")
 
 PATIENCE_MS: Final = 2000
-"""How long a command that is about to end is waited for."""
+"""Milliseconds to wait for a command that is about to end."""
 
 STAGING: Final = "-restoring"
 _BESIDE: Final = ("", "-wal", "-shm", "-journal", "-turn")
-"""The files of a database, by what is added to its name."""
+"""Suffixes of the files of a database."""
 
 _FIRST_LOCK: Final = 0x40000000
 _LOCKS: Final = 512
@@ -47,7 +47,7 @@ _STORE = statements("store")
 
 
 class SqlitePlace:
-    """For one thread; never suspends."""
+    """A place of a store, for one thread. Never suspends."""
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self._path = absolute(path)
@@ -71,11 +71,12 @@ class SqlitePlace:
                 await claimed.close()
         finally:
             if not was_there and (claimed is None or not claimed.is_installed):
-                _remove_store(self._path)  # while nobody else can open it
+                _remove_store(self._path)  # while no other process can open the store
             connection.close()
 
     def _make_room(self, replace: bool) -> bool:
-        """See to it that there is a store: an empty one where there is none. Tell whether there was a file."""
+        """Make an empty store if there is none, or if the store is damaged and may be replaced. Tell whether there was
+        a file."""
         was_there = os.path.lexists(self._path)
         if _is_filled(self._path) and not replace:
             raise _filled(self._path)
@@ -157,13 +158,13 @@ class _Claim:
         self.clear_staging()
 
     def clear_staging(self) -> None:
-        """Remove what was staged, by this process or by one that was killed."""
+        """Remove the staged files of this process, or of a process that was killed."""
         for beside in _BESIDE:
             remove(f"{self.staging_file}{beside}")
 
 
 def _remove_store(path: str) -> None:
-    """Remove a store that was made here for what was to take its place."""
+    """Remove an empty store that was made here only for the claim."""
     for beside in _BESIDE:
         remove(f"{path}{beside}")
 
@@ -173,7 +174,7 @@ def _filled(path: str) -> WouldOverwrite:
 
 
 def _is_filled(path: str) -> bool:
-    """Tell whether something has happened in a store; what is no store or can't be read counts as something."""
+    """Tell whether a store has events. A file that is no store or can't be read counts as a store with events."""
     if not os.path.exists(path) or os.path.getsize(path) == 0:
         return False
     try:
@@ -188,7 +189,8 @@ def _is_filled(path: str) -> bool:
 
 
 def _is_damaged(path: str) -> bool:
-    """Tell whether a file can't be read, by contrast to a folder or a whole database of another program."""
+    """Tell whether a file is a damaged store, or can't be read. A folder and a sound database of another program are
+    not."""
     if not os.path.isfile(path):
         return False
     try:
@@ -202,7 +204,7 @@ def _is_damaged(path: str) -> bool:
 
 
 def _set_aside(path: str) -> None:
-    """Keep a damaged store under another name."""
+    """Rename a damaged store, with its log."""
     _check_unlocked(path)
     name = f"{path}-damaged-{strftime('%Y%m%dT%H%M%S')}"
     for beside in ("-wal", "-shm", ""):
@@ -219,7 +221,7 @@ def _damage_explained() -> Generator[None]:
 
 
 def _check_unlocked(path: str) -> None:
-    """Raise SpaceInUse where another process has the file open: SQLite locks these bytes, whatever is in it."""
+    """Raise SpaceInUse if another process has the file open: SQLite locks these bytes, whatever the content."""
     descriptor = os.open(path, os.O_RDWR | os.O_CLOEXEC)
     try:
         fcntl.lockf(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB, _LOCKS, _FIRST_LOCK)

@@ -1,7 +1,7 @@
-"""Salvage: what can still be read of a damaged store, copied row by row into a new one.
+"""Salvage: the readable rows of a damaged store, copied one by one into a new store.
 
-SQLite gives up a scan at the first damaged page. But rows are found by their numbers too, one at a time, and a damaged
-page costs no more than the rows on it. So every number up to the highest is tried.
+SQLite aborts a scan at the first damaged page. But a row can also be read by its number, and a damaged page costs only
+the rows on that page. So salvage tries every number up to the highest.
 """
 
 import os
@@ -35,24 +35,24 @@ NUMBERED: Final = (
     "tokens",
     "journal",
 )
-"""Tables whose rows have numbers."""
+"""Tables whose rows have a row number."""
 
 KEYED: Final = ("agents", "settings", "pruned", "bindings", "trees", "flows", "waits")
-"""Tables that are in the order of their keys: they can only be read from both ends."""
+"""Tables without row numbers, ordered by key. They can only be read from both ends."""
 
 OF_MESSAGES: Final = ("deliveries", "tickets", "tasks", "posts", "pairs")
-"""Tables whose rows are nothing without their message."""
+"""Tables whose rows have no meaning without their message."""
 
 BATCH: Final = 1000
 
 _SQL = statements("salvage")
 _STORE = statements("store")
 _UNREADABLE: Final = (apsw.Error, UnicodeDecodeError)
-"""What reading a damaged row comes to."""
+"""Errors of reading a damaged row."""
 
 
 def salvage(path: str, target: str, tell: Tell) -> Mapping[str, Salvaged]:
-    """Copy what can be read into a store that this makes at `target`; return what became of each table."""
+    """Make a store at `target` and copy the readable rows into it. Return the counts of each table."""
     path, target = absolute(path), absolute(target)
     if os.path.lexists(target):
         raise Invalid("file", target, "there is one already: name a new one")
@@ -94,7 +94,7 @@ def _copy(source: Execute, target: Execute, tell: Tell) -> Mapping[str, Salvaged
 
 
 def _columns(source: Execute, target: Execute, table: str) -> Sequence[str]:
-    """Return the columns that the table has in both stores; none where it is not there."""
+    """Return the columns that the table has in both stores, or none if the table is missing or unreadable."""
     try:
         there = {row[1] for row in source(f"pragma table_info({table})")}
     except _UNREADABLE:
@@ -103,7 +103,7 @@ def _columns(source: Execute, target: Execute, table: str) -> Sequence[str]:
 
 
 def _numbered(source: Execute, table: str, columns: Sequence[str], tell: Tell) -> Iterator[Row | None]:
-    """Go through a table by numbers. None stands for a row that could not be read."""
+    """Yield the rows of a table by number. None stands for a row that could not be read."""
     statement = f"select rowid, {', '.join(columns)} from {table} where rowid = ?"
     is_whole = _WHOLE.get(table, _is_whole)
     top = _highest(source, table)
@@ -122,7 +122,7 @@ def _is_whole(_values: Mapping[str, Any]) -> bool:
 
 
 def _is_whole_message(values: Mapping[str, Any]) -> bool:
-    """Tell whether a message is the one that was filed, as far as its checksum and its document tell."""
+    """Tell whether a message is as it was filed, according to its checksum and its document."""
     try:
         decode_document(values["id"], values["document"].encode(), values.get("checksum"))
     except MessageDamaged:
@@ -136,16 +136,16 @@ def _is_whole_delivery(values: Mapping[str, Any]) -> bool:
 
 
 _WHOLE: Final = {"messages": _is_whole_message, "deliveries": _is_whole_delivery}
-"""What tells for some tables whether a row that can be read is what was written."""
+"""Checks by table: tell whether a readable row is as it was written."""
 
 
 def _highest(source: Execute, table: str) -> int:
-    """Return the highest number that any way leads to: the table's end, its beginning, or an index."""
+    """Return the highest row number that any query finds: from the table's end, from its start, or from an index."""
     ways: list[Callable[[], Iterator[Row]]] = [
         lambda: source(f"select rowid from {table} order by rowid desc limit 1"),
         lambda: source(f"select rowid from {table} not indexed order by rowid"),
         *(
-            lambda index=index: source(f"select rowid from {table} indexed by {index}")  # partial ones can't be used
+            lambda index=index: source(f"select rowid from {table} indexed by {index}")  # partial indexes raise
             for index in _indexes(source, table)
         ),
     ]
@@ -167,7 +167,7 @@ def _indexes(source: Execute, table: str) -> Sequence[str]:
 
 
 def _keyed(source: Execute, table: str, columns: Sequence[str]) -> Iterator[Row | None]:
-    """Go through a table from its beginning, and where that ends in damage from its end too."""
+    """Yield the rows of a table from its start. If a damaged page ends the scan, scan from the end too."""
     statement = f"select null, {', '.join(columns)} from {table} order by {columns[0]}"
     try:
         yield from source(statement)
@@ -180,7 +180,7 @@ def _keyed(source: Execute, table: str, columns: Sequence[str]) -> Iterator[Row 
 
 
 def _write(target: Execute, table: str, columns: Sequence[str], rows: Iterator[Row | None]) -> Salvaged:
-    """Add the rows; one that was read twice counts once, and one that no store can hold is unreadable."""
+    """Insert the rows. A row that was read twice counts once. A row that the new store refuses counts as unreadable."""
     is_numbered = table in NUMBERED
     names = ", ".join((("rowid",) if is_numbered else ()) + tuple(columns))
     places = ", ".join("?" * (len(columns) + is_numbered))

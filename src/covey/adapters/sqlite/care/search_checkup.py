@@ -1,4 +1,4 @@
-"""The search index under examination: whole, of this store, complete as far as it has come, and not far behind."""
+"""The checkup of the search index: integrity, origin, completeness and lag."""
 
 import os
 from collections.abc import Sequence
@@ -24,10 +24,10 @@ from covey.core.text.wording import counted
 from covey.ports.checkup import Tell
 
 FAR_BEHIND: Final = 5_000
-"""So many cost the next search some tenths of a second; who searches does not notice fewer."""
+"""Messages that cost the next search some tenths of a second. Fewer are not noticeable."""
 
 ALL: Final = -1
-"""What SQLite takes for no limit."""
+"""SQLite's value for no limit."""
 
 _INDEX = statements("search")
 _MESSAGES = statements("messages")
@@ -59,7 +59,7 @@ class SearchCheckup:
             delete_index(self._index)
         search = SqliteSearch(self._store)
         try:
-            await search.find("", 1)  # which catches up first
+            await search.find("", 1)  # a search catches up first
         finally:
             await search.close()
 
@@ -76,7 +76,8 @@ class SearchCheckup:
         return self._found(f"up to date but for {counted(behind, 'message')}" if behind else "up to date")
 
     def _progress(self, store: Execute, thorough: bool) -> int:
-        """Return how far the index has come. One of another form counts as none: the next search makes it anew."""
+        """Return the seq of the last message in the index. An index of another version counts as empty: the next search
+        builds it again."""
         try:
             connection = apsw.Connection(self._index, flags=apsw.SQLITE_OPEN_READWRITE)
         except apsw.Error as error:
@@ -105,11 +106,11 @@ class SearchCheckup:
 
 
 def _is_known(store: Execute, seq: int, message_id: str) -> bool:
-    """Tell whether the last message that was taken in is still there, or was pruned."""
+    """Tell whether the last indexed message is still in the store, or was pruned from it."""
     if store(_MESSAGES["at"], (seq,)).get == message_id:
         return True
     return store(_PRUNED, (packed(parse_message_id(message_id)),)).fetchone() is not None
 
 
 class _Damaged(Exception):
-    """Why the index can't be used."""
+    """The reason why the index can't be used."""

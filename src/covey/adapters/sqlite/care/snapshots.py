@@ -1,7 +1,7 @@
-"""Snapshots: the whole database copied to another file, page by page, while others write.
+"""Snapshots: copies of the whole database to another file, page by page, while other processes write.
 
-A read transaction on the connection that the pages come from holds the moment: what others commit meanwhile is not
-copied, and nobody waits. The log can't begin anew for as long.
+A read transaction on the source connection fixes the snapshot: commits after its start are not copied, and no process
+waits. SQLite cannot restart the log during the copy.
 """
 
 import os
@@ -24,7 +24,7 @@ from covey.ports.backup import Snapshot
 from covey.ports.checkup import Tell
 
 STEP: Final = 1000
-"""How many pages are copied between two signs of life."""
+"""Pages that are copied between two progress reports."""
 
 PAGE: Final = 500
 
@@ -41,21 +41,21 @@ COUNTED: Final = {
     "offers": "offers",
     "events": "journal",
 }
-"""The kinds of records that a snapshot must have as many of as the store, and their tables."""
+"""Kinds of records and their tables. A snapshot must have as many records of each kind as the store."""
 
 _SQL = statements("snapshots")
 _STORE = statements("store")
 
 
 class SqliteSnapshots:
-    """For one thread; never suspends."""
+    """Snapshots of a store, for one thread. Never suspends."""
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self._path = absolute(path)
 
     async def take(self, file: str, tell: Tell) -> Snapshot:
         try:
-            source = open_to_look(self._path)  # an older store stays what it is: a backup comes before an upgrade
+            source = open_to_look(self._path)  # does not migrate an older store: a backup comes before an upgrade
             try:
                 missing(source, self._path, migration_names())
                 expected = self._copy(source, file, tell)
@@ -66,13 +66,13 @@ class SqliteSnapshots:
             raise_explained(self._path, error)
 
     def _copy(self, source: apsw.Connection, file: str, tell: Tell) -> Mapping[str, int]:
-        """Copy everything; return what was there to be copied."""
+        """Copy the whole database. Return the counts of the records at the source."""
         execute = on_one_cursor(source)
         execute(_STORE["view"])
-        counts = count(source)  # the first read fixes the moment
+        counts = count(source)  # the first read fixes the snapshot
         copy = apsw.Connection(file)
         try:
-            # Nobody else knows the file: it needs neither a log nor to be synced before it is whole.
+            # No other process knows the file, so it needs no log, and no sync before it is complete.
             on_one_cursor(copy)(_SQL["set_up"])
             copy_pages(source, copy, tell)
             on_one_cursor(copy)(_SQL["plain"])
@@ -91,7 +91,7 @@ class SqliteSnapshots:
 
 
 def copy_pages(source: apsw.Connection, target: apsw.Connection, tell: Tell) -> None:
-    """Copy a database over another; it is all there at the end, or nothing is."""
+    """Copy a database over another one, atomically: the target has all pages of the source, or is unchanged."""
     try:
         with target.backup("main", source, "main") as copying:
             while not copying.done:
@@ -99,13 +99,13 @@ def copy_pages(source: apsw.Connection, target: apsw.Connection, tell: Tell) -> 
                 tell(copying.page_count - copying.remaining, copying.page_count)
     except apsw.FullError:
         raise StoreFull(target.filename) from None
-    except apsw.IOError as error:  # which of the two files it was SQLite does not say
+    except apsw.IOError as error:  # SQLite does not say which of the two files failed
         reason = f"the disk failed while pages of {source.filename} were copied"
         raise Unavailable(f"{target.filename} can't be written: {reason}", path=target.filename) from error
 
 
 def examine(file: str) -> tuple[Snapshot, Sequence[str]]:
-    """Return what a copy holds, and what is wrong with it. Reads all of it."""
+    """Return the content of a copy and its faults. Reads the whole copy."""
     connection = apsw.Connection(file, flags=apsw.SQLITE_OPEN_READWRITE)
     try:
         faults = [
@@ -119,14 +119,14 @@ def examine(file: str) -> tuple[Snapshot, Sequence[str]]:
 
 
 def count(connection: apsw.Connection) -> Mapping[str, int]:
-    """Return how many records of each kind there are, as far as the store has such."""
+    """Return the number of records of each kind. An older store may lack some kinds."""
     execute = on_one_cursor(connection)
     there = {name for (name,) in execute(_SQL["tables"])}
     return {kind: execute(f"select count(*) from {table}").get for kind, table in COUNTED.items() if table in there}
 
 
 def _digests(connection: apsw.Connection) -> Sequence[str]:
-    """Return the blobs that messages refer to. An older store has no checksums of them."""
+    """Return the digests of the blobs that messages refer to. An older store has no checksums of messages."""
     execute = on_one_cursor(connection)
     found: set[str] = set()
     after = 0

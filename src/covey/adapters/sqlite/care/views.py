@@ -1,6 +1,6 @@
-"""Views in SQLite: one read transaction on a connection of its own.
+"""Views in SQLite: one read transaction on its own connection.
 
-Writers go on beside it. The log can't begin anew while it lasts, so it grows by what they write.
+Writers continue beside a view. SQLite cannot restart the log while the view is open, so the log grows with each write.
 """
 
 from collections.abc import AsyncGenerator, Mapping, Sequence
@@ -45,7 +45,7 @@ _COUNTED: Final = [kind for kind in RecordKind if kind is not RecordKind.BLOB]
 
 
 class SqliteViews:
-    """For one thread; never suspends."""
+    """Views of a store, for one thread. Never suspends."""
 
     def __init__(self, path: str | PathLike[str]) -> None:
         self._path = absolute(path)
@@ -59,7 +59,7 @@ class SqliteViews:
         try:
             execute = on_one_cursor(connection)
             execute(_STORE["view"])
-            execute(_STORE["schema"]).get  # only the first read fixes the moment  # noqa: B018
+            execute(_STORE["schema"]).get  # only the first read fixes the snapshot  # noqa: B018
             yield SqliteView(execute)
         except apsw.Error as error:
             raise_explained(self._path, error)

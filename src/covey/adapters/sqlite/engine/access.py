@@ -1,4 +1,4 @@
-"""Access: what the records of one connection share to read, to write, to remember and to count."""
+"""Access to one connection, shared by its records: reads, writes, the cache and the counters."""
 
 from typing import Any, Protocol
 
@@ -15,13 +15,14 @@ _CHANGE_DIRECTORY = _SQL["change_directory"]
 
 
 class Execute(Protocol):
-    """Runs statements on one cursor: what one finds is taken before the next is run."""
+    """Runs statements on one cursor. Fetch the rows of a statement before running the next one."""
 
     def __call__(self, statement: str, values: tuple[Any, ...] = (), /) -> apsw.Cursor: ...
 
 
 def on_one_cursor(connection: apsw.Connection) -> Execute:
-    """Return how to run statements. Making a cursor anew for each would cost more than many of them do."""
+    """Return a callable that runs statements on one cursor. A new cursor for each statement would cost more than many
+    statements do."""
     cursor: Any = connection.cursor()  # the types that apsw declares for values are not known to every type checker
     return cursor.execute
 
@@ -34,10 +35,10 @@ class Access:
         self.write = write
         self.known = known
         self.filed: list[MessageId] = []
-        """The messages that the transaction under way has filed."""
+        """Messages that the current transaction has filed."""
 
     def next_number(self) -> int:
-        """Return a number greater than any that was given before, for an event or a placed delivery."""
+        """Return a number greater than all numbers given before, for an event or a placed delivery."""
         known = self.known
         last = known.last
         if last is None:
@@ -46,12 +47,12 @@ class Access:
         return last
 
     def begin(self, version: int) -> None:
-        """Begin a transaction over what others had committed when they came to `version`."""
+        """Begin a transaction. `version` is SQLite's number for the commits of other connections."""
         self.filed.clear()
         self.known.at(version, self._directory)
 
     def change_directory(self) -> None:
-        """Count that an agent, a session or a setting has changed, so that others forget what they remember."""
+        """Count a change of an agent, a session or a setting, so that other connections drop their cached directory."""
         self.write(_CHANGE_DIRECTORY)
         self.known.directory = None
         self.known.move_on()
@@ -61,5 +62,5 @@ class Access:
 
 
 def refuse(_statement: str, _values: tuple[Any, ...] = (), /) -> apsw.Cursor:
-    """Stand in for `write` where only reading is allowed."""
+    """Stand in for `write` on a connection that may only read."""
     raise RuntimeError("a read does not write: use commit")

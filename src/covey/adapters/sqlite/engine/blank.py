@@ -1,4 +1,4 @@
-"""A new store: a database without tables, which appears whole under its name, so that an empty file is never one."""
+"""A new store: a database without tables. The file appears only when complete, so an empty file is never a store."""
 
 # No pathlib, as in statements.py.
 
@@ -15,14 +15,14 @@ from covey.disk.private import private, write_new
 from covey.disk.syncing import sync
 
 MAKING: Final = "-making-"
-"""What is added to the name of a store that is not whole yet."""
+"""Suffix in the name of a store that is not complete yet."""
 
 _WITHOUT_LINKS: Final = frozenset({errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS})
-"""What a file system that has no links says."""
+"""Error numbers of a file system without hard links."""
 
 
 def make_blank(path: str) -> None:
-    """Make a store without tables at `path`, unless there is a file."""
+    """Make a store without tables at `path`, unless a file is there already."""
     content = _blank()
     making = f"{path}{MAKING}{os.getpid()}"
     descriptor = private(making, os.O_WRONLY)

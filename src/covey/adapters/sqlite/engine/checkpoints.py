@@ -1,9 +1,9 @@
-"""Checkpoints: the log is written back into the database while others write, not in their turn.
+"""Checkpoints: a thread writes the log back into the database beside the commits, outside the writer lock.
 
-SQLite's own checkpoint runs at the end of a commit, so that every process waits for it. Here a thread with a connection
-of its own does it beside the commits. It never catches up with writers that do not pause, and only a log that was
-written back to its end can begin anew: therefore a log that has grown long is finished in the turn after all, as soon
-as the thread is done with it. Little is left to do by then.
+SQLite's own checkpoint runs at the end of a commit, so every process waits for the checkpoint. Here a thread with its
+own connection writes the log back beside the commits. The thread never catches up with writers that do not pause, and
+SQLite restarts the log only after all of the log was written back. Therefore a long log is finished under the writer
+lock, as soon as the thread is done with its part. Little is left to write by then.
 """
 
 from collections.abc import Callable
@@ -18,48 +18,49 @@ from covey.adapters.sqlite.engine.connection import CHECKPOINT_PAGES
 from covey.threads import start_thread
 
 PAGES: Final = CHECKPOINT_PAGES // 2
-"""After so many pages more, the log is written back beside the commits. More often than SQLite would: there is less to
-write each time, and so less that a commit has to wait for."""
+"""Pages between two checkpoints beside the commits. SQLite's own interval is longer. A shorter interval leaves less to
+write each time, so a commit waits for less."""
 
 LONG: Final = 3 * PAGES
-"""A log of this length is finished in the turn, once the thread has written it back."""
+"""Length at which a log is finished under the writer lock, once the thread has written the log back."""
 
 MAX_PAGES: Final = 4 * PAGES
-"""At this length it is finished in the turn, whatever the thread has done."""
+"""Length at which a log is finished under the writer lock, even if the thread is not done."""
 
 
 class Checkpoints:
-    """For the writing connection of one process. The thread and its connection begin with the first long log."""
+    """Checkpoints for the writing connection of one process. The thread and its connection start with the first long
+    log."""
 
     def __init__(self, name: str, connect: Callable[[], apsw.Connection], condition: Condition) -> None:
         self._name = name
         self._condition = condition
         self._connect = connect
         self._length = 0
-        """Of the log, after the last commit."""
+        """Length of the log after the last commit."""
         self._next = PAGES
-        """At which length the thread is called again."""
+        """Length at which the thread is called next."""
         self._called = 0
-        """At which length it was called last."""
+        """Length of the log at the last call of the thread."""
         self._written = 0
-        """How long the log was that it has written back."""
+        """Length of the log that the thread has written back."""
         self._bell = Event()
         self._is_closing = False
         self._thread: Thread | None = None
 
     def watch(self, connection: apsw.Connection) -> None:
-        """See to the log of this connection, instead of SQLite."""
+        """Run the checkpoints of this connection in place of SQLite."""
         connection.set_wal_hook(self._after_commit)
 
     def close(self) -> None:
-        """Let the thread finish what it does, and end."""
+        """Let the thread finish its current checkpoint and end."""
         self._is_closing = True
         self._bell.set()
         if self._thread is not None:
             self._thread.join()
 
     def _after_commit(self, connection: apsw.Connection, _database: str, pages: int) -> int:
-        if pages < self._length:  # the log has begun anew
+        if pages < self._length:  # SQLite has restarted the log
             self._next = PAGES
             self._written = 0
         self._length = pages
@@ -80,7 +81,7 @@ class Checkpoints:
         self._bell.set()
 
     def _work(self) -> None:
-        # Whatever is wrong with the store, a commit meets it and says so.
+        # A commit meets every problem of the store and reports the problem.
         with suppress(Exception):
             connection = self._connect()
             while self._bell.wait() and not self._is_closing:
@@ -94,6 +95,6 @@ class Checkpoints:
         try:
             connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)
         except apsw.Error as error:
-            # Otherwise another process may be at it, and what was committed is safe in the log.
+            # After any other error, the commits are safe in the log: another process may be running a checkpoint.
             if is_unconfirmed(error):
                 self._condition.stop(str(error))

@@ -1,11 +1,11 @@
-"""The condition of an open store: whether this process may go on with the files that it opened.
+"""The condition of an open store: permission for this process to continue with the files that it opened.
 
-Two things end that. The path names other files than those that were opened: they were removed, moved or replaced, and
-what is written to them is lost with them. Or the disk did not confirm a write: the kernel may have dropped the pages,
-and a later sync would succeed without them. A store that was ended so stays ended until it is opened anew.
+Two events end the permission. First, the path no longer names the opened files: the files were removed, moved or
+replaced, and writes to them are lost. Second, the disk did not confirm a write: the kernel may have dropped the pages,
+and a later sync would succeed without them. A store that was ended stays ended until the store is opened again.
 """
 
-# No pathlib, and no threads: short-lived programs come this way.
+# No pathlib and no threads: short-lived programs import this module.
 
 import os
 from collections.abc import Callable, Sequence
@@ -24,22 +24,22 @@ _LOG: Final = ("-wal", "-shm")
 _UNCONFIRMED: Final = frozenset({apsw.SQLITE_IOERR_FSYNC, apsw.SQLITE_IOERR_DIR_FSYNC})
 
 _stopped: set[str] = set()
-"""Stores whose disk did not confirm a write of this process, and that were not opened since."""
+"""Stores with a write of this process that the disk did not confirm, and that were not opened again since."""
 
 Identity = tuple[int, int]
-"""The device and the number of a file. The number is not given to another file while this one is open."""
+"""The device and the inode number of a file. No other file gets the inode number while this file is open."""
 
 
 class Condition:
-    """Of the store at `path`, for all its connections in this process; made before the first of them. Any thread may
-    use it."""
+    """The condition of the store at `path`, shared by all its connections in this process. Make the condition before
+    the first connection. Safe for several threads."""
 
     def __init__(self, path: str) -> None:
         self._path = path
         self._fault: Callable[[], CoveyError] | None = None
-        """Makes the error that has ended the store."""
+        """Makes the error that ended the store."""
         self._unconfirmed: str | None = None
-        """Why the disk did not confirm a write."""
+        """The reason why the disk did not confirm a write."""
         self._beside: Sequence[tuple[str, Identity]] = ()
         try:
             prepare(path)
@@ -48,8 +48,8 @@ class Condition:
             raise_explained(path, error)
 
     def opened(self, connection: apsw.Connection) -> None:
-        """Note which files were opened, once there is a connection. If the disk did not confirm a write of this process
-        before, write the log back first: that writes all its pages anew."""
+        """Record the identity of the opened files, after the first connection. If the disk did not confirm an earlier
+        write of this process, write the log back first: a checkpoint writes all pages of the log again."""
         found: list[tuple[str, Identity]] = []
         for beside in _LOG:
             try:
@@ -66,7 +66,7 @@ class Condition:
             _stopped.discard(self._path)
 
     def check(self) -> None:
-        """Raise what has ended the store: StoreMissing unless the path names the files that were opened, StoreStopped
+        """Raise the error that ended the store: StoreMissing if the path no longer names the opened files, StoreStopped
         after a write that the disk did not confirm."""
         self.check_database()
         try:
@@ -77,7 +77,7 @@ class Condition:
             self._miss(f"{error.filename}: {error.strerror}")
 
     def check_database(self) -> None:
-        """Like `check`, without the files beside the database: enough for a read."""
+        """Like `check`, but without the log files. This is enough for a read."""
         self.check_writable()
         try:
             if _identity(self._path) != self._database:
@@ -86,35 +86,35 @@ class Condition:
             self._miss(str(error.strerror))
 
     def check_writable(self) -> None:
-        """Raise what has ended the store, if that was noticed before."""
+        """Raise the error that ended the store, if an earlier check found one."""
         if self._fault is not None:
             raise self._fault()
 
     def check_confirmed(self) -> None:
-        """Raise StoreUnconfirmed for something that is committed already, if the disk did not confirm an earlier
-        write."""
+        """Raise StoreUnconfirmed if the disk did not confirm an earlier write. For a commit that SQLite has already
+        made."""
         if self._unconfirmed is not None:
             raise StoreUnconfirmed(self._path, self._unconfirmed)
 
     def check_committed(self) -> None:
-        """Like `check`, for something that is committed already."""
+        """Like `check`, for a commit that SQLite has already made."""
         self.check_confirmed()
         self.check()
 
     def stop(self, reason: str) -> None:
-        """Write no more: the disk did not confirm a write."""
+        """End all writes: the disk did not confirm a write."""
         self._unconfirmed = reason
         self._fault = self._fault or partial(StoreStopped, self._path, reason)
         _stopped.add(self._path)
 
     def unconfirmed(self, error: Exception, message_ids: Sequence[str] = ()) -> StoreUnconfirmed:
-        """Write no more, and return the error for those whose commit the disk did not confirm."""
+        """End all writes, and return the error for the callers whose commit the disk did not confirm."""
         reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
         self.stop(reason)
         return StoreUnconfirmed(self._path, reason, message_ids)
 
     def raise_explained(self, error: Exception, message_ids: Sequence[str] = ()) -> NoReturn:
-        """Raise what an error of a commit stands for."""
+        """Translate an error of a commit, and raise the result."""
         if is_unconfirmed(error):
             raise self.unconfirmed(error, message_ids) from error
         fact = explain(self._path, error)

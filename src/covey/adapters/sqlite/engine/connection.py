@@ -1,4 +1,4 @@
-"""Connections: how SQLite is set up, and the file checked, before anything is done with it."""
+"""Connections: setup of SQLite and the checks of the file before its first use."""
 
 import os
 import sys
@@ -15,21 +15,21 @@ from covey.adapters.sqlite.engine.trouble import BUSY_LIMIT_S, raise_explained
 from covey.core.errors import StoreReadOnly
 
 Synchronous = Literal["full", "normal"]
-"""full: what was committed survives a power cut. normal: a power cut may lose the newest commits, and only those."""
+"""full: a commit survives a power cut. normal: a power cut may lose the newest commits, but no older ones."""
 
 Row = tuple[Any, ...]
-"""Values as SQLite has them; the decoders give them their types."""
+"""Values as SQLite returns them; the decoders convert them to types."""
 
 CHECKPOINT_PAGES: Final = 1000
-"""After this many pages SQLite writes the log back into the database, at the end of a commit. Where a program has an
-event loop that is done beside the commits, and more often (checkpoints.py)."""
+"""Pages of log after which SQLite runs a checkpoint at the end of a commit. In a program with an event loop, a thread
+runs checkpoints beside the commits, and more often (checkpoints.py)."""
 
 LOG_LIMIT_BYTES: Final = 64 * 1024 * 1024
-"""A log that grew larger than this while a long read held it is cut back when it begins anew."""
+"""Size limit of the log. A log that grew larger during a long read is truncated when SQLite restarts the log."""
 
 CACHE_KIB: Final = 16 * 1024
 STATEMENTS: Final = 256
-"""More than this package has, so that each is prepared once."""
+"""Size of the statement cache: more than the statements of this package, so that each is prepared once."""
 
 
 def _leave_connections_to_the_parent() -> None:
@@ -42,7 +42,8 @@ os.register_at_fork(after_in_child=_leave_connections_to_the_parent)
 
 
 def connect(path: str, synchronous: Synchronous) -> apsw.Connection:
-    """Return a connection to the store at `path`, made or migrated where needed; else say what is wrong with it."""
+    """Return a connection to the store at `path`. Make or migrate the store if necessary. Raise an error that says why
+    the store cannot be used."""
     try:
         prepare(path)
         connection = apsw.Connection(path, flags=apsw.SQLITE_OPEN_READWRITE, statementcachesize=STATEMENTS)
@@ -64,19 +65,19 @@ def connect(path: str, synchronous: Synchronous) -> apsw.Connection:
 
 
 def capabilities(synchronous: Synchronous) -> "ports.Capabilities":
-    """Return what a store with this setting can do."""
+    """Return the capabilities of a store with this setting."""
     survives = ports.Survives.MACHINE if synchronous == "full" else ports.Survives.PROCESS
     return ports.Capabilities(survives, shared=True, searchable=True)
 
 
 def absolute(path: str | os.PathLike[str]) -> str:
-    """Return the path that all processes know the store by."""
+    """Return the real path, which names the store the same way in all processes."""
     return os.path.realpath(path)
 
 
 def _set_up(connection: apsw.Connection, synchronous: Synchronous) -> None:
-    # Without it SQLite plans anew each time a value is bound, to see whether it fits one of the partial indexes: that
-    # takes longer than most statements do.
+    # Without this setting, SQLite plans a statement again each time a value is bound, to check the partial indexes.
+    # Planning takes longer than most statements do.
     connection.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
     execute = on_one_cursor(connection)
     execute(
@@ -84,7 +85,7 @@ def _set_up(connection: apsw.Connection, synchronous: Synchronous) -> None:
         f"pragma journal_size_limit = {LOG_LIMIT_BYTES}; pragma cache_size = -{CACHE_KIB}"
     )
     if sys.platform == "darwin":
-        # Elsewhere fsync reaches the disk; there it stops at the drive's own cache.
+        # On macOS fsync stops at the drive's own cache; on other systems it reaches the disk.
         execute("pragma fullfsync = 1; pragma checkpoint_fullfsync = 1")
 
 
@@ -92,7 +93,7 @@ _NUMBER = statements("store")["schema_number"]
 
 
 class Schema:
-    """What one connection knows of it."""
+    """The schema as one connection knows it."""
 
     __slots__ = ("_connection", "_execute", "_number", "_path")
 
@@ -103,8 +104,8 @@ class Schema:
         self._number: int | None = None
 
     def check(self) -> None:
-        """Raise StoreNewer where the store has gone through a migration that is unknown here. To be called within a
-        transaction, whenever others have written since the last one."""
+        """Raise StoreNewer if the store has a migration that this version does not know. Call this within a
+        transaction, whenever another connection has written since the last one."""
         number = self._execute(_NUMBER).get
         if number != self._number:
             missing(self._connection, self._path, migration_names())

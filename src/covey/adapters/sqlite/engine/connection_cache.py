@@ -1,4 +1,4 @@
-"""What a connection remembers from one transaction to the next, until somebody else has written."""
+"""The cache of a connection: kept from one transaction to the next, until another connection has written."""
 
 from collections.abc import Callable, Sequence
 from itertools import count
@@ -10,13 +10,13 @@ from covey.core.ids import InboxId, SessionId
 from covey.core.names import AgentName
 
 MAX_KNOWN: Final = 10_000
-"""How many agents, sessions, settings or inboxes are remembered; at the bound all are forgotten."""
+"""Limit of cached agents, sessions, settings and inboxes, for each kind. Above the limit the whole cache is dropped."""
 
 _moments: Final = count()
 
 
 class ConnectionCache:
-    """Agents, sessions and settings as they were read last, and what is counted."""
+    """Agents, sessions and settings as last read, and the counters."""
 
     __slots__ = (
         "agents",
@@ -38,28 +38,30 @@ class ConnectionCache:
         self.sessions: dict[SessionId, Session] = {}
         self.sessions_of: dict[AgentName, Sequence[Session]] = {}
         self.settings: dict[str, str | None] = {}
-        """Settings as they were read last, and which there are none of."""
+        """Settings as last read. None means that the store has no such setting."""
         self.numbered: dict[AgentName, int] = {}
-        """The last number that was given to a message for an agent."""
+        """The last number that was given to a message, by recipient agent."""
         self.queued: dict[InboxId, int] = {}
-        """How many are queued in an inbox."""
+        """Count of queued deliveries, by inbox."""
         self.last: int | None = None
-        """The last number that an event or a placed delivery got; None where it has to be looked up."""
+        """The last number of an event or a placed delivery. None means that the number must be read from the store."""
         self.unwritten: dict[AgentName | InboxId, bool] = {}
-        """The counts that have changed and are not written yet; for each, whether it is an agent's."""
+        """Counters that have changed and are not written yet. The value is True for an agent's counter."""
         self.changes = 0
-        """How often a count has changed."""
+        """Number of changes of the counters."""
         self.version = 0
-        """SQLite's number for what the others have committed."""
+        """SQLite's number for the commits of other connections."""
         self.moment = -1
-        """Which one the transaction sees; another one as soon as it changes an agent, a session or a setting."""
+        """Number of the view that the transaction sees. The number changes when the transaction changes an agent, a
+        session or a setting."""
         self.directory: int | None = None
-        """How often agents, sessions and settings had changed when they were read; None to look it up."""
+        """Number of changes of agents, sessions and settings at the last read. None means that the number must be read
+        from the store."""
 
     def at(self, version: int, directory: Callable[[], int]) -> None:
-        """Begin a transaction, at a moment of its own. Keep what is remembered if nobody else has written since the
-        last one; where they have, keep agents, sessions and settings if these have not changed, which `directory` looks
-        up."""
+        """Begin a transaction, with a new moment. If no other connection has written since the last transaction, keep
+        the cache. Otherwise drop the counters, and keep agents, sessions and settings only if the number that
+        `directory` reads is unchanged."""
         self.move_on()
         if max(len(self.agents), len(self.sessions), len(self.settings), len(self.queued)) > MAX_KNOWN:
             self.forget()
@@ -72,11 +74,11 @@ class ConnectionCache:
             self.version = version
 
     def move_on(self) -> None:
-        """Come to another moment."""
+        """Start a new moment."""
         self.moment = next(_moments)
 
     def forget(self) -> None:
-        """Forget everything: something that was written has been undone."""
+        """Drop the whole cache, because a write was undone."""
         self.move_on()
         self._forget_counts()
         self._forget_directory()

@@ -1,4 +1,4 @@
-"""The files of a store: made for their owner alone."""
+"""The files of a store, private to their owner."""
 
 # No pathlib, as in statements.py.
 
@@ -16,30 +16,30 @@ EMPTY: Final = (
 
 
 def prepare(path: str) -> None:
-    """Make the folder of a database and a file for it, where they are missing. An empty file is refused: nothing makes
-    one, so it is what is left of a store, or another program's.
+    """Make the folder and the file of a database if they are missing. Refuse an empty file: Covey never makes one, so
+    the file is a truncated store or belongs to another program.
 
-    A file that is there is never opened here: closing it would drop the locks that SQLite has on it in this process.
+    This function never opens an existing file: closing it would drop SQLite's locks on the file in this process.
     """
     folder = os.path.dirname(path)
     if not os.path.isdir(folder):
         _make_folder(folder)
         if os.path.basename(folder) == HIDDEN_FOLDER:
-            from covey.disk.private import write_new  # here because it is seldom so
+            from covey.disk.private import write_new  # here because only a new folder needs it
 
             write_new(os.path.join(folder, ".gitignore"), b"*\n")
     try:
         if is_empty(path):
             raise StoreCorrupt(path, EMPTY)
     except FileNotFoundError:
-        from covey.adapters.sqlite.engine.blank import make_blank  # here because it is seldom so
+        from covey.adapters.sqlite.engine.blank import make_blank  # here because only a new store needs it
 
         make_blank(path)
 
 
 def is_empty(path: str) -> bool:
-    """Tell whether a file has 0 bytes, and no log: after a power cut that may be all that there is of a new store. One
-    that is not there is FileNotFoundError."""
+    """Tell whether a file has 0 bytes and no log. After a power cut, all data of a new store may be in the log. Raise
+    FileNotFoundError if the file is missing."""
     if os.stat(path).st_size > 0:
         return False
     try:
@@ -49,7 +49,7 @@ def is_empty(path: str) -> bool:
 
 
 def remove(path: str) -> None:
-    """Remove a file, if it is there."""
+    """Remove a file, if there is one."""
     try:
         os.unlink(path)
     except FileNotFoundError:
@@ -57,14 +57,15 @@ def remove(path: str) -> None:
 
 
 def _make_folder(folder: str) -> None:
-    """Make a folder, and those above it, so that a power cut does not take them away again with what is in them."""
+    """Make a folder and its parents, and sync each parent, so that a power cut does not remove the folder and its
+    files."""
     above = os.path.dirname(folder)
     if not os.path.isdir(above):
         _make_folder(above)
     try:
         os.mkdir(folder, PRIVATE_FOLDER)
     except FileExistsError:
-        return  # another process was faster; or it is no folder, and opening the file in it will say so
-    from covey.disk.syncing import sync_folder  # here because it is seldom so
+        return  # another process was faster; or a file has this name, and opening the database will report that
+    from covey.disk.syncing import sync_folder  # here because only a new folder needs it
 
     sync_folder(above)

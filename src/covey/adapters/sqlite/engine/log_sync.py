@@ -1,10 +1,10 @@
-"""Waiting for the disk outside the turn, so that several processes wait at once and the disk serves them together.
+"""The sync of the log outside the writer lock: several processes wait at once and share one sync of the disk.
 
-SQLite's own full sync waits while the write lock is held: processes wait for the disk one after the other. Here the
-transaction is committed without that wait, the turn passes on, and the log is synced before anybody is told. A sync
-covers all that was written to the log before it, so what is told is durable with everything it builds upon; a power
-cut between the two loses only what nobody was told of. If the log was written back into the database meanwhile, SQLite
-has synced it.
+SQLite's own full sync waits while the write lock is held, so processes wait for the disk one after the other. Here the
+transaction is committed without a sync, the writer lock is released, and the log is synced before the caller learns of
+the commit. A sync covers everything that was written to the log before, so a reported commit is durable together with
+all commits that it depends on. A power cut between commit and sync loses only commits that were not reported. If a
+checkpoint wrote the log back into the database meanwhile, SQLite has synced the log.
 """
 
 import os
@@ -22,15 +22,15 @@ class LogSync:
         self._descriptor: int | None = None
 
     def __call__(self) -> None:
-        """Return when what was written to the log is on the disk, and the path still names that log. If the sync fails,
-        durability is unknown: StoreUnconfirmed, and nothing more is written."""
+        """Sync the log to the disk, and check that the path still names that log. If the sync fails, durability is
+        unknown: raise StoreUnconfirmed and end all writes."""
         self._condition.check_confirmed()
         try:
             if self._descriptor is None:
                 self._descriptor = os.open(self._path, os.O_RDWR | os.O_CLOEXEC)
             sync_data(self._descriptor)
         except OSError as error:
-            self._condition.check()  # of a log that was removed more is known
+            self._condition.check()  # a removed log has a more precise error
             raise self._condition.unconfirmed(error) from error
         self._condition.check()
 

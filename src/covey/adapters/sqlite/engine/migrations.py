@@ -1,4 +1,4 @@
-"""Migrations: by name, each once, by one process, in one transaction."""
+"""Migrations: applied by name, each once, by one process, in one transaction."""
 
 from collections.abc import Collection, Sequence
 
@@ -14,10 +14,10 @@ _SQL = statements("store")
 
 
 def bring_up_to_date(connection: apsw.Connection, path: str, folder: str = MIGRATIONS_FOLDER) -> None:
-    """Apply what the store has not gone through yet. One that went through something unknown here is StoreNewer."""
+    """Apply the missing migrations. Raise StoreNewer if the store has a migration that this version does not know."""
     known = migration_names(folder)
     if missing(connection, path, known) and not _is_replica(connection):
-        from covey.adapters.sqlite.engine.writer_lock import WriterLock  # here because it is seldom so
+        from covey.adapters.sqlite.engine.writer_lock import WriterLock  # here because only a migration needs it
 
         turnstile = WriterLock(path)
         try:
@@ -28,9 +28,9 @@ def bring_up_to_date(connection: apsw.Connection, path: str, folder: str = MIGRA
 
 
 def missing(connection: apsw.Connection, path: str, known: Collection[str]) -> Sequence[str]:
-    """Return the migrations that the store has not gone through yet."""
+    """Return the migrations that the store does not have yet."""
     execute = on_one_cursor(connection)
-    # In this order: whoever made the store meanwhile marked it and made its tables in one transaction.
+    # The order matters: a process that makes the store meanwhile marks it and makes its tables in one transaction.
     is_empty = execute(_SQL["schema"]).get == 0
     mark = execute(_SQL["read_mark"]).get
     if mark != APPLICATION_ID:
@@ -46,7 +46,7 @@ def missing(connection: apsw.Connection, path: str, known: Collection[str]) -> S
 
 
 def migrate_to(connection: apsw.Connection, log: str, names: Sequence[str], folder: str = MIGRATIONS_FOLDER) -> None:
-    """Bring a replica to the migrations that its log names, within the transaction that is under way."""
+    """Apply the migrations that the replica's log names, within the current transaction."""
     if unknown := sorted(set(names) - set(migration_names(folder))):
         raise StoreNewer(log, unknown)
     execute = on_one_cursor(connection)
@@ -61,7 +61,8 @@ def _apply(execute: Execute, names: Sequence[str], folder: str) -> None:
 
 
 def _is_replica(connection: apsw.Connection) -> bool:
-    """Tell whether a log says when the store is migrated, so that all replicas are at the same place in it."""
+    """Tell whether the store is a replica. Its log decides when to migrate, so that all replicas do so at the same
+    entry."""
     return on_one_cursor(connection)(statements("replica")["is_replica"]).get == 1
 
 
@@ -72,7 +73,7 @@ def _migrate(connection: apsw.Connection, path: str, known: Sequence[str], folde
     execute(_SQL["log_ahead"])
     execute(_SQL["begin"])
     try:
-        # Only now nobody else can write: look once more.
+        # Another process may have migrated before this transaction took the write lock.
         todo = missing(connection, path, known)
         execute(_SQL["mark_store"])
         execute(_SQL["start"])

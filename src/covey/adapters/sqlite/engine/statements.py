@@ -23,7 +23,7 @@ def statements(group: str) -> Mapping[str, str]:
             lines = found.setdefault(line.removeprefix(_NAME).strip(), [])
         elif line and not line.startswith("--"):
             lines.append(line.strip())
-    # apsw looks statements up by their text each time: the shorter, the cheaper.
+    # apsw looks statements up by their text each time, and short texts are faster.
     return {name: " ".join(parts) for name, parts in found.items()}
 
 

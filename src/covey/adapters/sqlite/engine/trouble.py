@@ -1,4 +1,4 @@
-"""What SQLite and the operating system complain of, in Covey's words: the one table from their errors to ours."""
+"""Error translation: the only table from errors of SQLite and the operating system to errors of Covey."""
 
 # No pathlib, as in statements.py.
 
@@ -19,7 +19,7 @@ from covey.core.errors import (
 )
 
 BUSY_LIMIT_S: Final = 30.0
-"""How long a process waits for its turn before it gives up with StoreBusy."""
+"""Seconds that a process waits for the writer lock before it raises StoreBusy."""
 
 Explain = Callable[[str, Exception], CoveyError]
 
@@ -47,7 +47,7 @@ def _unavailable(path: str, error: Exception) -> CoveyError:
 def _cannot_open(path: str, error: Exception) -> CoveyError:
     if os.path.isdir(path):
         return StoreCorrupt(path, "it is a folder")
-    # The log and its index are made beside the database, and SQLite does not say why it could not make them.
+    # SQLite makes the log and its index beside the database, and does not say why it could not.
     if not os.access(os.path.dirname(path), os.W_OK):
         return StoreReadOnly(path, str(error))
     return _unavailable(path, error)
@@ -70,10 +70,11 @@ RESULTS: Final[Mapping[int, Explain]] = {
     apsw.SQLITE_NOLFS: _unavailable,
     apsw.SQLITE_INTERRUPT: _unavailable,
 }
-"""By result code, the extended one first. What is not here is a mistake in this package and stays what it is."""
+"""By result code; the extended code is looked up first. An error without an entry is a bug in this package and is not
+translated."""
 
 _NO_SUCH: Final = ("no such column", "no such table", "no such index")
-"""What SQLite says where its description of the tables is damaged: the statements here fit the migrations."""
+"""Messages of SQLite for a damaged schema. The statements of this package fit the migrations."""
 
 REASONS: Final[Mapping[int, Explain]] = {
     errno.EROFS: _read_only,
@@ -82,17 +83,17 @@ REASONS: Final[Mapping[int, Explain]] = {
     errno.ENOSPC: _full,
     errno.EDQUOT: _full,
 }
-"""By errno; any other is Unavailable."""
+"""By errno; every other errno is Unavailable."""
 
 
 def explain(path: str, error: Exception) -> Exception:
-    """Return the fact that an error of SQLite or of the operating system stands for, or the error itself."""
+    """Return the Covey error for an error of SQLite or of the operating system, or the error itself."""
     if isinstance(error, apsw.Error):
         known = RESULTS.get(getattr(error, "extendedresult", 0)) or RESULTS.get(getattr(error, "result", 0))
         if known is None and str(error).startswith(_NO_SUCH):
             return StoreCorrupt(path, f"its tables are not those of a Covey store: {error}")
         return known(path, error) if known else error
-    if isinstance(error, UnicodeDecodeError):  # SQLite stores any bytes as text
+    if isinstance(error, UnicodeDecodeError):  # SQLite accepts any bytes as text
         return StoreCorrupt(path, f"a text in it is none ({error.reason})")
     if isinstance(error, OSError):
         return REASONS.get(error.errno or 0, _unavailable)(path, error)
@@ -100,12 +101,12 @@ def explain(path: str, error: Exception) -> Exception:
 
 
 def concerns_store(error: apsw.Error) -> bool:
-    """Tell whether an error is the store's trouble, which all operations share, and not one operation's mistake."""
+    """Tell whether an error concerns the store, and so all operations, and is not the mistake of one operation."""
     return getattr(error, "result", 0) in RESULTS
 
 
 def raise_explained(path: str, error: Exception) -> NoReturn:
-    """Raise the fact that an error stands for, or the error itself."""
+    """Raise the Covey error for an error, or the error itself."""
     fact = explain(path, error)
     if fact is error:
         raise error

@@ -1,7 +1,8 @@
-"""The turnstile: writers of all processes pass one at a time.
+"""The writer lock: one writer at a time, across all processes.
 
-SQLite lets those who wait for its write lock sleep and try again, and whoever tries at the right moment wins: under
-load one process gets thousands of turns while another gets one. A lock of the kernel wakes the next in line.
+A process that waits for SQLite's write lock sleeps and tries again, and the process that tries at the right moment
+wins. Under load one process gets the lock thousands of times while another gets it once. A kernel lock wakes the next
+process in the queue.
 """
 
 from covey.adapters.sqlite.engine.trouble import raise_explained
@@ -21,11 +22,11 @@ class WriterLock:
             raise_explained(path, error)
 
     def enter_at_once(self) -> bool:
-        """Take the turn if nobody has it; tell whether it is ours."""
+        """Take the lock if it is free; tell whether this process has the lock now."""
         return self._lock.take_at_once()
 
     def enter(self, limit_s: float | None) -> None:
-        """Wait for the turn, for `limit_s` seconds where it is given; then StoreBusy."""
+        """Wait for the lock, for at most `limit_s` seconds if given; then raise StoreBusy."""
         if self.enter_at_once():
             return
         if limit_s is None:
@@ -34,7 +35,7 @@ class WriterLock:
             self._wait(limit_s)
 
     def leave(self) -> None:
-        """Let the next one pass."""
+        """Release the lock for the next process."""
         self._lock.give_back()
 
     def close(self) -> None:

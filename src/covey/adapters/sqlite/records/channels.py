@@ -1,4 +1,4 @@
-"""Bindings in SQLite."""
+"""Bindings and posts of channels in SQLite."""
 
 from collections.abc import Sequence
 from datetime import datetime

@@ -29,7 +29,7 @@ _PUT = _SQL["put"]
 _WHERE = _SQL["where"]
 
 Place = tuple[InboxId, str]
-"""The inbox that a delivery is in, and its state."""
+"""The inbox and the state of a delivery."""
 
 
 class SqliteDeliveries:
@@ -46,7 +46,8 @@ class SqliteDeliveries:
         seq = self._access.next_number()
         checksum, *values = encode_delivery(delivery)
         row = (checksum, seq, delivery.inbox, *values)
-        # One without a seq was never placed, unless its caller made it anew: try before looking it up.
+        # A delivery without a seq was never placed, unless its caller built it again. So the insert comes before the
+        # lookup.
         before = self._where(delivery) if delivery.seq else None
         if before is None:
             try:
@@ -78,7 +79,7 @@ class SqliteDeliveries:
 
     async def lapsed(self, now: datetime, limit: int) -> Sequence[Delivery]:
         until = (to_text(now), limit)
-        # A damaged one is left as it is: it would keep all others from being seen to.
+        # Damaged deliveries are skipped: an error here would block all other lapsed deliveries.
         leases, dates = (delivery_rows(self._access, _SQL[name], until) for name in ("lapsed_leases", "lapsed_dates"))
         return sorted((*readable(leases), *readable(dates)), key=_lapse)[:limit]
 
@@ -89,7 +90,7 @@ class SqliteDeliveries:
         return self._access.read(_WHERE, split_id(delivery.id)).fetchone()
 
     def _count(self, before: Place | None, after: Delivery) -> None:
-        """Keep the number of what is queued in each inbox."""
+        """Update the count of queued deliveries of each inbox."""
         if before is not None:
             if before == (after.inbox, after.state):
                 return

@@ -22,7 +22,7 @@ from covey.core.ledger.delivery import Delivery, DeliveryState
 from covey.core.ledger.evidence import EvidenceGrade, parse_seen
 from covey.core.ledger.message import Kind
 
-# Inboxes are read in bulk: a look into a dict costs a third of a call of the enum.
+# Inboxes are read in bulk, and a dict lookup costs a third of a call of the enum.
 _STATES: Final[Mapping[str, DeliveryState]] = {state.value: state for state in DeliveryState}
 _KINDS: Final[Mapping[str, Kind]] = {kind.value: kind for kind in Kind}
 _GRADES: Final[Mapping[str | None, EvidenceGrade | None]] = {None: None} | {
@@ -33,14 +33,14 @@ _SEQ: Final = Delivery._fields.index("seq")
 
 
 def split_id(delivery_id: DeliveryId) -> tuple[str, str]:
-    """Return the message and the copy that an id names; SQLite makes a number of the copy where it is one."""
+    """Return the message id and the copy number of a delivery id. SQLite converts the copy to a number if it is one."""
     message_id, _, copy = delivery_id.rpartition(".")
     return message_id, copy
 
 
 def encode_delivery(delivery: Delivery) -> Row:
-    """Return the checksum, and then all columns but seq and inbox, which only placing changes; the two of the id come
-    last."""
+    """Return the checksum and all columns except seq and inbox, which only `place` changes. The two columns of the id
+    come last."""
     (
         delivery_id,
         _message_id,
@@ -86,20 +86,20 @@ def encode_delivery(delivery: Delivery) -> Row:
 
 
 def placed(delivery: Delivery, seq: int) -> Delivery:
-    """Return the delivery with its seq; `_replace` takes four times as long, and every send comes by here."""
+    """Return the delivery with its seq. `_replace` takes four times as long, and every send runs this code."""
     return Delivery._make((*delivery[:_SEQ], seq, *delivery[_SEQ + 1 :]))
 
 
 DELIVERY_COLUMNS: Final = [name.strip() for name in _AT.partition(" from ")[0].removeprefix("select").split(",")][2:]
-"""The columns of a delivery that its checksum covers, in their order: all but the checksum itself and the seq."""
+"""The columns of a delivery that the checksum covers, in order: all except the checksum and the seq."""
 
 SEQ: Final = 1
-"""The place of the seq in a row."""
+"""The index of the seq in a row."""
 
 
 def delivery_rows(access: Access, statement: str, values: Row) -> Sequence[Row]:
-    """Return the rows that a statement finds. Text that is none stops SQLite's driver; then each row is read alone, and
-    one that can't be read has no more than its seq."""
+    """Return the rows of a statement. The driver raises on text that is not UTF-8. Then each row is read alone, and an
+    unreadable row has only a checksum that is wrong and its seq."""
     try:
         return list(access.read(statement, values))
     except UnicodeDecodeError:
@@ -115,7 +115,7 @@ def _row(access: Access, seq: int) -> Row:
 
 
 def readable(rows: Iterable[Row]) -> list[Delivery]:
-    """Return the deliveries of rows, without those that are damaged: of these nobody knows whose they are."""
+    """Return the deliveries of rows, without the damaged ones: their recipient is unknown."""
     found: list[Delivery] = []
     for row in rows:
         try:
@@ -127,7 +127,7 @@ def readable(rows: Iterable[Row]) -> list[Delivery]:
 
 @record_of("deliveries")
 def decode_delivery(row: Row) -> Delivery:
-    """Return the delivery of a row; RecordDamaged where it is not the row that was written."""
+    """Return the delivery of a row. Raise RecordDamaged if the row is not as it was written."""
     checksum = row[0]
     if checksum is not None and of_values(row[2:]) != checksum:
         raise ValueError(f"{row[2]}.{row[3]}: {WRONG}")

@@ -1,4 +1,4 @@
-"""Agents in SQLite."""
+"""Agents, sessions, tokens and settings in SQLite."""
 
 from collections.abc import Sequence
 from datetime import timedelta

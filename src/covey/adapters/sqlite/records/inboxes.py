@@ -1,4 +1,4 @@
-"""Inboxes in SQLite: what waits, and how much of it is queued."""
+"""Inboxes in SQLite: waiting deliveries, and the counts of queued ones."""
 
 from collections.abc import Collection, Sequence
 from typing import Final
@@ -17,7 +17,7 @@ _QUEUED = _COUNTS["queued"]
 
 
 def next_number(access: Access, agent: AgentName, count: int = 1) -> int:
-    """Return the next number for the agent's mail, the first of `count`."""
+    """Reserve `count` numbers for the agent's mail, and return the first."""
     known = access.known
     last = known.numbered.get(agent)
     if last is None:
@@ -32,7 +32,7 @@ def next_number(access: Access, agent: AgentName, count: int = 1) -> int:
 
 
 def queued(access: Access, inbox: InboxId) -> int:
-    """Return how many deliveries are queued in the inbox."""
+    """Return the number of deliveries that are queued in the inbox."""
     count = access.known.queued.get(inbox)
     if count is None:
         row = access.read(_QUEUED, (inbox,)).fetchone()
@@ -41,7 +41,7 @@ def queued(access: Access, inbox: InboxId) -> int:
 
 
 def change_queued(access: Access, inbox: InboxId, change: int) -> None:
-    """Count that so many more deliveries are queued in the inbox."""
+    """Add `change` to the count of queued deliveries of the inbox."""
     known = access.known
     count = known.queued.get(inbox)
     known.queued[inbox] = (queued(access, inbox) if count is None else count) + change
@@ -50,7 +50,7 @@ def change_queued(access: Access, inbox: InboxId, change: int) -> None:
 
 
 def write_counts(access: Access) -> None:
-    """Write the counts that have changed."""
+    """Write the changed counts."""
     known = access.known
     for name, is_agent in known.unwritten.items():
         if is_agent:
@@ -83,7 +83,7 @@ class SqliteInboxes:
             found = readable(rows)
             if found or not rows or len(rows) < limit:
                 return found
-            after = rows[-1][SEQ]  # a whole page of damaged ones is not the end
+            after = rows[-1][SEQ]  # more deliveries may follow a whole page of damaged ones
 
     async def queued(self, inbox: InboxId) -> int:
         return queued(self._access, inbox)
@@ -100,6 +100,7 @@ class SqliteInboxes:
 
 
 def _filled(words: Collection[str], places: int) -> tuple[str | None, ...]:
-    """Return the words, filled up to the number of places that the statement has for them; null fits nothing."""
+    """Return the distinct words, padded with null to the number of parameters of the statement. Null matches
+    nothing."""
     distinct = tuple(set(words))
     return distinct + (None,) * (places - len(distinct))

@@ -1,4 +1,4 @@
-"""Messages in SQLite: the wire document, and beside it the columns that are asked for."""
+"""Messages in SQLite: the wire document, and beside it the columns for queries."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -16,14 +16,14 @@ from covey.core.names import Scope
 
 MAX_RECENT: Final = 256
 MAX_LENGTH: Final = 4096
-"""Longer documents are not remembered, so that the memory is small."""
+"""Length limit of cached documents, which keeps the cache small."""
 
 _recent: dict[bytes, Message] = {}
 
 
 def decode_recent(message_id: str, document: bytes, checksum: int | None) -> Message:
-    """Return the message of a document; MessageDamaged where it is not the one that was filed. A document stands for
-    one message for ever, so what was made of it before is as good; only not where a reader could change it."""
+    """Return the message of a document. Raise MessageDamaged if the document is not the one that was filed. A document
+    never changes its message, so the cached message is valid, except for messages that a reader could change."""
     known = _recent.get(document)
     if known is None:
         known = decode_document(message_id, document, checksum)
@@ -34,7 +34,8 @@ def decode_recent(message_id: str, document: bytes, checksum: int | None) -> Mes
 
 
 def remember(document: bytes, message: Message) -> None:
-    """Note what a document stands for: it will be read soon."""
+    """Cache the message of a document, which will be read soon. Long messages, and messages that a reader could change,
+    are not cached."""
     if len(document) <= MAX_LENGTH and not message.metadata and not _has_data(message):
         if len(_recent) >= MAX_RECENT:
             _recent.clear()
@@ -77,7 +78,7 @@ class SqliteMessages:
         self._access.filed.append(message.id)
         if message.marks is not None and message.marks.pair is not None:
             self._access.write(_SQL["add_pair"], (message.marks.pair, message.id))
-        # A task is read again at each of its moves, and what is asked or answered by whoever waits for it.
+        # A task is read again at each of its transitions. The waiting agent reads a question or an answer again.
         if message.expects_reply or message.in_reply_to is not None or message.kind is Kind.TASK:
             remember(content, message)
         if is_swept:
@@ -122,7 +123,7 @@ class SqliteMessages:
 
 
 def _fits(message: Message, wanted: "ports.MessageFilter") -> bool:
-    """Tell whether a message is what its columns were asked for."""
+    """Tell whether a message matches the filter that its columns matched."""
     scope, subject, kind, sender, since = wanted
     return (
         (scope is None or message.scope == scope)

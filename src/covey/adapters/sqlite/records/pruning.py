@@ -45,7 +45,7 @@ class SqliteHoldings:
         tasks = self._rows("thread_tasks", thread)
         ((runs, running, ran_at),) = self._rows("thread_runs", thread)
         scopes = frozenset(Scope(scope) for (scope,) in self._rows("thread_scopes", thread))
-        # Times are texts of one fixed form that sorts.
+        # All times are texts in one fixed format, which sorts by time.
         times = (sent_at, moved_at, owed_at, ran_at, *(updated_at for *_, updated_at in tasks))
         last_at = to_instant(max(time for time in times if time is not None))
         unfinished = sum(
@@ -55,7 +55,7 @@ class SqliteHoldings:
         return ThreadState(messages, waiting, owed, last_at, scopes, len(tasks), unfinished, runs, running)
 
     def _is_part_of_open(self, task_id: str | None) -> bool:
-        """Tell whether a task, or any that it is a part of, is not finished."""
+        """Tell whether a task, or any task above it, is not finished."""
         while task_id is not None:
             found = self._rows("whole", task_id)
             task_id, is_open = found[0] if found else (None, False)
@@ -64,7 +64,7 @@ class SqliteHoldings:
         return False
 
     def _has_open_part(self, task_id: str) -> bool:
-        """Tell whether any part of a task, near or far, is not finished."""
+        """Tell whether any part of a task, direct or indirect, is not finished."""
         ahead = [task_id]
         while ahead:
             for part, is_open in self._rows("parts", ahead.pop()):
@@ -106,7 +106,7 @@ class SqlitePruned:
             self._access.write(_SQL["remember"], (packed(message_id),))
 
     async def remove(self, message_ids: Sequence[MessageId]) -> Removed:
-        self._access.next_number()  # from now on numbers go on from here, although the last ones may go
+        self._access.next_number()  # numbers continue from here, even if the rows with the last numbers are removed
         deliveries = tickets = events = tasks = posts = runs = 0
         for message_id in message_ids:
             if self._access.read(_SQL["is_open"], (message_id,)).get or not self._remove("message", message_id):
@@ -122,7 +122,7 @@ class SqlitePruned:
         return Removed(len(message_ids), deliveries, tickets, 0, events, tasks, posts, runs)
 
     async def remove_runs(self, run_ids: Sequence[RunId]) -> Removed:
-        self._access.next_number()  # as above
+        self._access.next_number()  # as in `remove`
         events = 0
         for run_id in run_ids:
             row = self._access.read(_SQL["unasked_request"], (run_id,)).fetchone()
@@ -137,7 +137,7 @@ class SqlitePruned:
         count, last = row
         if count == 0:
             return Removed(), None
-        self._access.next_number()  # as above
+        self._access.next_number()  # as in `remove`
         offers = self._remove("offers", after, last)
         events = self._remove("offer_events", after, last)
         return Removed(offers=offers, events=events), last if count == limit else None
@@ -148,13 +148,13 @@ class SqlitePruned:
 
 
 def packed(message_id: MessageId) -> bytes:
-    """Return the 22 bytes that an id stands for."""
+    """Return the 22 bytes of a message id."""
     milliseconds, _, uuid = message_id.partition("-")
     return int(milliseconds).to_bytes(6) + bytes.fromhex(uuid.replace("-", ""))
 
 
 def unpacked(stored: bytes) -> MessageId:
-    """Return the id that 22 bytes stand for."""
+    """Return the message id of 22 bytes."""
     uuid = stored[6:].hex()
     parts = (uuid[:8], uuid[8:12], uuid[12:16], uuid[16:20], uuid[20:])
     return MessageId(f"{int.from_bytes(stored[:6]):013d}-{'-'.join(parts)}")

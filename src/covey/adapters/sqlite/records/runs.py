@@ -50,7 +50,7 @@ class SqliteRuns:
         return newest_first
 
     def _newest(self, wanted: "ports.RunFilter") -> Iterable[Run]:
-        """Go through the runs by the index that leaves out most, the newest first."""
+        """Yield runs, the newest first, from the most selective index."""
         if wanted.has_ended is False:
             return self._rows("newest_open")
         if wanted.agent is not None:

@@ -1,4 +1,4 @@
-"""Causal trees in SQLite."""
+"""Causal trees and flows in SQLite."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -26,7 +26,7 @@ _TREES = statements("trees")
 MAX_RECENT: Final = 256
 
 _recent: dict[str, tuple[Talk, ...]] = {}
-"""Talks by the text that stands for them: the next message of a tree needs what the last one left."""
+"""Talks by their stored text: the next message of a tree needs the talks that the last message wrote."""
 
 
 class SqliteTrees:

@@ -62,7 +62,7 @@ class SqliteTasks:
         return newest_first
 
     def _newest(self, wanted: "ports.TaskFilter") -> Iterable[Task]:
-        """Go through the tasks by the index that leaves out most, the newest first."""
+        """Yield tasks, the newest first, from the most selective index."""
         if wanted.is_finished is False:
             return self._rows("newest_open")
         if wanted.agent is not None:

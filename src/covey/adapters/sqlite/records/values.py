@@ -1,4 +1,4 @@
-"""Values between core and SQLite: instants and JSON as text."""
+"""Values between core and SQLite: instants and JSON as text, and checksums."""
 
 import json
 from collections.abc import Callable, Sequence
@@ -16,7 +16,7 @@ from covey.core.times import format_instant
 from_json: Final = json.loads
 
 to_instant: Final = datetime.fromisoformat
-"""The instant that a text of ours stands for."""
+"""Parses an instant from the text that `to_text` writes."""
 
 to_text: Final = format_instant
 
@@ -35,7 +35,8 @@ Decode = Callable[[Row], T]
 
 
 def record_of(table: str) -> Callable[[Decode[T]], Decode[T]]:
-    """Return a decorator for the decoder of a table's rows: a row that no Covey has written is RecordDamaged."""
+    """Return a decorator for the decoder of a table's rows. A row that Covey cannot have written raises
+    RecordDamaged."""
 
     def decorate(decode: Decode[T]) -> Decode[T]:
         @wraps(decode)
@@ -61,8 +62,8 @@ def of_document(document: bytes) -> int:
 
 
 def of_values(values: Sequence[Any]) -> int:
-    """Return the checksum of the values of a row. Absent ones at its end do not count, so that a column that is added
-    later leaves the checksums of older rows as they are."""
+    """Return the checksum of the values of a row. Nulls at the end do not count, so that the checksums of old rows stay
+    valid when a column is added."""
     length = len(values)
     while values[length - 1] is None:
         length -= 1
@@ -70,7 +71,7 @@ def of_values(values: Sequence[Any]) -> int:
 
 
 def decode_document(message_id: str, document: bytes, checksum: int | None) -> Message:
-    """Return the message of a document; MessageDamaged where the document is not the one that was filed."""
+    """Return the message of a document. Raise MessageDamaged if the document is not the one that was filed."""
     if checksum is not None and of_document(document) != checksum:
         raise MessageDamaged(message_id, WRONG)
     try:

@@ -1,6 +1,6 @@
-"""Applying records to a replica: each once, in their order, whole or not at all.
+"""Application of log records to a replica: each record once, in log order, atomically.
 
-A record that can't count is passed over. Every replica comes to the same verdict, because it rests on the log alone.
+An invalid record is skipped. Every replica comes to the same decision, because the decision depends on the log alone.
 """
 
 from collections.abc import Sequence
@@ -23,8 +23,8 @@ _STORE = statements("store")
 
 
 class Stranger(NamedTuple):
-    """A record that was made behind another one than the last that counted here: either it is void, or this replica
-    has something that the log does not have. Only the log can tell."""
+    """A record that follows another record than the last valid one of this replica. Either the record is void, or this
+    replica has a record that the log does not have. Only the log can tell."""
 
     entry: LogEntry
     state: ReplicaState
@@ -32,23 +32,23 @@ class Stranger(NamedTuple):
 
 class Applied(NamedTuple):
     topics: list[Topic]
-    """What rings now."""
+    """Topics to ring."""
     warnings: list[str]
     stranger: Stranger | None = None
     trouble: CoveyError | None = None
-    """Why it goes no further. What was applied before it stays."""
+    """The error that stopped the application. Records that were applied before stay applied."""
 
 
 class Void(Exception):
-    """A record that does not count."""
+    """A record that is invalid and does not count."""
 
 
 class NotNext(Exception):
-    """An entry that does not follow what was applied."""
+    """An entry that does not directly follow the last applied entry."""
 
 
 class Applier:
-    """On one connection; whoever calls it has the turn."""
+    """An applier on one connection. The caller of `apply`, `apply_next` and `adopt` holds the writer lock."""
 
     def __init__(self, connection: apsw.Connection, path: str, log: str) -> None:
         self._connection = connection
@@ -61,22 +61,22 @@ class Applier:
         return read_state(self._execute)
 
     def adopt(self, identity: str) -> None:
-        """Follow this log from now on."""
+        """Follow the log with this identity from now on."""
         write_state(self._execute, self.state()._replace(log=identity))
 
     def look_again(self) -> None:
-        """The replica was put in the place of another."""
+        """Forget the table layout, because a snapshot has replaced the replica."""
         self._rewriter.look_again()
 
     def apply(self, entries: Sequence[LogEntry], void: int = 0) -> Applied:
-        """Apply what follows the position; the entry at `void` does not count."""
+        """Apply the entries after the current position. The entry at `void` does not count."""
         try:
             return self._together(entries, void)
         except Misfit:
             return self._one_by_one(entries, void)
 
     def apply_next(self, entry: LogEntry) -> Applied | None:
-        """Apply an entry if it is the next one."""
+        """Apply an entry if it is the next one; otherwise return None."""
         try:
             return self._together([entry], 0, is_next=True)
         except NotNext:
@@ -85,14 +85,14 @@ class Applier:
             return self._one_by_one([entry], 0)
 
     def _one_by_one(self, entries: Sequence[LogEntry], void: int) -> Applied:
-        """Apply each by itself, because what one of them has begun to write has to be undone."""
+        """Apply each entry in its own transaction, because the partial writes of one of them must be undone."""
         whole = Applied([], [])
         for entry in entries:
             try:
                 applied = self._together([entry], void)
             except Misfit as misfit:
                 if entry.author is None:
-                    # Nobody but a program that had the same rows could write this: they are not what they should be.
+                    # Only a program with the same rows can write this entry, so the rows of this replica are wrong.
                     reason = f"entry {entry.position} of {self._log} does not fit: {misfit}"
                     return whole._replace(trouble=StoreCorrupt(self._path, reason))
                 applied = self._together([entry], entry.position, f"{entry.author} changed what is not so: {misfit}")
@@ -130,7 +130,7 @@ class Applier:
             if entry.position <= state.position:
                 continue
             if entry.position > state.position + 1:
-                break  # something is missing; the log has it
+                break  # an entry is missing here; the log has it
             try:
                 if entry.position == void:
                     raise Void(reason)

@@ -1,7 +1,7 @@
-"""Following: a thread that takes in what is added to the log, as soon as it hears of it.
+"""The follower: a thread that applies new log entries to the replica as soon as the log announces them.
 
-One process of a machine does it for all that share the replica, and rings for them: the one that has the lock. When it
-ends another one takes over.
+One process of a machine follows the log for all processes that share the replica, and rings for them: the process that
+holds the lock. When that process ends, another process takes over.
 """
 
 from collections.abc import Callable
@@ -19,16 +19,16 @@ from covey.ports.log import LogEntry
 from covey.threads import start_thread
 
 TAKE_OVER_S: Final = 0.5
-"""How often a process looks whether it has to take over."""
+"""Seconds between two attempts of a process to take over."""
 
 LOOK_S: Final = 2.0
-"""How often it looks at the log though it has heard of nothing."""
+"""Seconds between two reads of the log if no entry is announced."""
 
 MOST_HEARD: Final = 4 * BATCH
-"""How much may wait to be taken in; what comes then is looked up in the log."""
+"""Most announced entries in the queue. Later entries are read from the log."""
 
 SNAPSHOT_EVERY: Final = 20_000
-"""After how many records a snapshot is kept."""
+"""Number of records between two snapshots."""
 
 
 class Follower:
@@ -37,7 +37,7 @@ class Follower:
         self._replica = replica
         self._every = snapshot_every
         self._next = snapshot_every
-        """From which position on it is worth looking whether a snapshot is due."""
+        """Position at which the next snapshot may be due."""
         self._heard: SimpleQueue[LogEntry | None] = SimpleQueue()
         self._has_missed = False
         self._is_closing = False
@@ -46,7 +46,7 @@ class Follower:
         self._thread = start_thread(self._work, f"covey {replica.path} follows")
 
     def close(self) -> None:
-        """End the thread, once it has finished what it is at."""
+        """End the thread after its current step."""
         self._is_closing = True
         self._heard.put(None)
         self._thread.join()
@@ -75,7 +75,7 @@ class Follower:
                     self._attempt(self._replica.refresh)
                     looked = monotonic()
                 self._attempt(self._keep_snapshot)
-        except CoveyError as error:  # there is nothing to listen to yet
+        except CoveyError as error:  # the log can't be listened to yet
             self._say(error)
             self._wait(LOOK_S)
         finally:
@@ -88,7 +88,7 @@ class Follower:
         if entry is None:
             self._pulse.stop()
         elif self._heard.empty() and self._replica.take_in_at_once(entry):
-            self._pulse.beat()  # handing it over to the thread would take as long again
+            self._pulse.beat()  # a handover to the thread would take as long again
             return
         if self._heard.qsize() < MOST_HEARD:
             self._heard.put(entry)
@@ -96,7 +96,8 @@ class Follower:
             self._has_missed = True
 
     def _wait(self, limit_s: float) -> list[LogEntry]:
-        """Return what was heard, once something was; nothing where it is better to look."""
+        """Wait for announced entries and return them. An empty list means that the caller should read the log
+        instead."""
         heard: list[LogEntry | None] = []
         try:
             heard.append(self._heard.get(timeout=limit_s))
@@ -110,10 +111,10 @@ class Follower:
     def _take_in(self, entries: list[LogEntry]) -> None:
         self._replica.take_in(entries)
         if self._replica.position < entries[-1].position:
-            self._replica.refresh()  # some were not heard of
+            self._replica.refresh()  # some entries were not announced
 
     def _keep_snapshot(self) -> None:
-        """Keep a snapshot when it is time. Several machines may do so at once, and the first is enough."""
+        """Keep a snapshot when one is due. Several machines may do so at once, and the first is enough."""
         snapshots = self._replica.snapshots
         if snapshots is None or self._replica.position < self._next:
             return
@@ -124,7 +125,7 @@ class Follower:
         self._next = kept + self._every
 
     def _attempt(self, do: Callable[[], None]) -> None:
-        """Do it as far as it can be done; whoever reads or commits meets what hinders it, and says so."""
+        """Call `do` and report an error once. A read or a commit meets the same error and raises it to its caller."""
         try:
             do()
         except CoveyError as error:

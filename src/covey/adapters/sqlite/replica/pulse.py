@@ -1,7 +1,7 @@
-"""The pulse of whoever follows the log for this machine: while it beats, the replica is where the log is.
+"""The pulse of the follower: while the pulse beats, the replica is up to date with the log.
 
-It is a time in a file that all processes of the machine share. A read looks at it instead of asking the log; where it
-has stopped, the read asks.
+The pulse is a time in a file that all processes of the machine share. A read checks the pulse instead of the log. If
+the pulse has stopped, the read asks the log.
 """
 
 import os
@@ -12,28 +12,28 @@ from typing import Final
 from covey.disk.file_lock import FileLock
 
 FRESH_S: Final = 5.0
-"""For how long a beat counts. What another machine commits in that time may be unseen, should everything stop at once;
-else only for as long as a record needs to come here."""
+"""Seconds for which a beat is valid. If the follower stops without notice, commits of other machines in that time may
+be invisible here. Otherwise they are invisible only until their record arrives."""
 
 _TIME: Final = Struct("d")
 
 
 class Pulse:
-    """Beside the replica at `path`. One process at a time may be the one that follows."""
+    """The pulse beside the replica at `path`. At most one process at a time is the follower."""
 
     def __init__(self, path: str) -> None:
         self._lock = FileLock(f"{path}-follow")
 
     def is_own(self) -> bool:
-        """Become the one that follows, if nobody else is; tell whether it is so."""
+        """Become the follower, if there is no other; tell whether this process is the follower."""
         return self._lock.take_at_once()
 
     def beat(self) -> None:
-        """Say that everything that was added to the log is taken in."""
+        """Declare that all entries of the log are applied."""
         os.pwrite(self._lock.descriptor, _TIME.pack(monotonic()), 0)
 
     def stop(self) -> None:
-        """Say that nobody knows."""
+        """Declare that the state of the replica is unknown."""
         os.pwrite(self._lock.descriptor, _TIME.pack(0.0), 0)
 
     def is_beating(self) -> bool:

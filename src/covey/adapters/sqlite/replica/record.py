@@ -1,7 +1,7 @@
 """Records of a replicated store: a small head, and the rows that a commit has changed.
 
-A head is JSON on one line: the version of this form, the kind of record, its id, the id of the record before it, the
-topics to ring. What follows are rows (replica_rows.py), or nothing.
+A head is JSON on one line: the version of this format, the kind of the record, its id, the id of the previous record,
+and the topics to ring. The changed rows (rows.py) follow the head, if there are any.
 """
 
 import json
@@ -17,40 +17,40 @@ from covey.core.ids import Topic
 VERSION: Final = 1
 
 COMPRESSED_FROM: Final = 16 * 1024
-"""Smaller records are left as they are: the server compresses what it keeps, and nobody waits for that."""
+"""Smaller records are not compressed here: the server compresses stored records, and no commit waits for that."""
 
 FREE_BYTES: Final = 64 * 1024 * 1024
 MAX_RATIO: Final = 100
-"""A record may unpack to this many times its size, and to `FREE_BYTES` in any case. What compresses better than that is
-left as it is."""
+"""Limit of the expansion: a record may unpack to this many times its size, and to `FREE_BYTES` in any case. A record
+that compresses better is not compressed."""
 
 _ENCODER: Final = json.JSONEncoder(separators=(",", ":"))
 _DECODER: Final = json.JSONDecoder()
 _LEVEL: Final = 1
-"""The quickest: a commit waits for it."""
+"""The fastest level, because a commit waits for the compression."""
 
 
 class Kind(StrEnum):
     ROWS = "rows"
     """Rows that have changed."""
     SCHEMA = "schema"
-    """From here on the tables are those of the migrations that it names."""
+    """Migrations: from this record on, the tables are those of the named migrations."""
 
 
 class Record(NamedTuple):
     id: str
     after: str
-    """The id of the record before it: a log that was put back to an earlier state, or was written to by somebody who
-    had another state, is found out by it."""
+    """The id of the previous record. It reveals a log that was restored to an earlier state, or that got a record from
+    a program with another state."""
     kind: Kind = Kind.ROWS
     topics: Sequence[Topic] = ()
     migrations: Sequence[str] = ()
     rows: Sequence[Row] = ()
-    """What has changed."""
+    """The changed rows."""
 
 
 def encode(record: Record) -> bytes:
-    """Return a record as it stands in the log."""
+    """Return the bytes of a record for the log."""
     head: dict[str, Any] = {"v": VERSION, "kind": record.kind, "id": record.id, "after": record.after}
     if record.topics:
         head["topics"] = list(record.topics)
@@ -66,7 +66,7 @@ def encode(record: Record) -> bytes:
 
 
 def decode(log: str, document: bytes) -> Record:
-    """Return the record of an entry. What is none is StoreCorrupt, and one of a newer form StoreNewer."""
+    """Return the record of an entry. Raise StoreCorrupt if it is no record, and StoreNewer if its version is newer."""
     line, _, body = document.partition(b"\n")
     try:
         head = _DECODER.decode(line.decode())
@@ -87,7 +87,7 @@ def decode(log: str, document: bytes) -> Record:
 
 
 def _most(compressed: bytes) -> int:
-    """Return to how many bytes a record may be unpacked: anybody may have written it."""
+    """Return the limit for the unpacked size of a record. The bytes may come from an untrusted program."""
     return max(FREE_BYTES, MAX_RATIO * len(compressed))
 
 

@@ -1,7 +1,8 @@
-"""Recording: what a transaction changes, and its record in the log before it may count.
+"""Recording: the changes of a transaction, and their record in the log before the commit.
 
-A record is added behind the one up to which the replica has come. So when it is added, everything that the operations
-of the transaction saw was still true, also for those that only looked or were refused.
+A record is appended directly after the last record that the replica has applied. So when the append succeeds,
+everything that the operations of the transaction read is still true, also for operations that only read or were
+refused.
 """
 
 import os
@@ -31,28 +32,28 @@ from covey.ports.log import Log
 
 
 class Catcher:
-    """Notes the rows that change on a connection."""
+    """Collects the rows that change on a connection."""
 
     def __init__(self, connection: apsw.Connection) -> None:
         self._connection = connection
         self._shapes = shapes(connection)
         self._plain: dict[str, PlainInsert | None] = {}
-        """What each statement writes that was run."""
+        """Statements that ran, with the plain insert that each makes."""
         self._is_hooked = False
         self.rows: list[Row] = []
 
     def begin(self) -> None:
-        """Note from now on; forget what was noted."""
+        """Start a new collection; drop the previous one."""
         self.rows.clear()
 
     def stop(self) -> None:
-        """Note nothing any more."""
+        """Drop the collection, and stop collecting."""
         self.rows.clear()
         self._hook(is_on=False)
 
     def through(self, execute: Execute) -> Execute:
-        """Return how to run statements whose rows are noted: as they say themselves, where they do. What is run
-        otherwise is not noted."""
+        """Return a callable that runs statements and collects their rows: from the values of a plain insert, and
+        otherwise from SQLite's hook. Statements whose rows must be collected have to run through this callable."""
         connection, rows, known = self._connection, self.rows, self._plain
 
         def write(statement: str, values: tuple[Any, ...] = (), /) -> apsw.Cursor:
@@ -101,18 +102,18 @@ class Catcher:
 
 
 AT_ONCE: Final = 512 * 1024
-"""Longer records are made where an event loop does not wait for it."""
+"""Length limit of records that are built on the event loop. Longer records are built on a thread."""
 
 
 class LogRecording:
-    """On the connection of one writer, which has the turn while a transaction is under way."""
+    """The recording of one writer's connection. The writer holds the writer lock during a transaction."""
 
     def __init__(self, connection: apsw.Connection, log: Log, go_beyond: Callable[[int], None]) -> None:
         self._connection = connection
         self._log = log
         self._go_beyond = go_beyond
         self._position = 0
-        """Behind which the last record was to be added."""
+        """The position after which the last record was to be appended."""
         self._execute = on_one_cursor(connection)
         self._catcher = Catcher(connection)
         self._offered: _Offered | None = None
@@ -184,7 +185,7 @@ class LogRecording:
         return forgery(self._log.author, self._catcher.rows)
 
     def _is_last(self) -> bool:
-        """Tell whether what was seen without writing anything is still so."""
+        """Tell whether the log has no new entry since a transaction that only read."""
         state = read_state(self._execute)
         self._position = state.position
         self.end()
@@ -193,7 +194,7 @@ class LogRecording:
 
 
 class _Offered:
-    """A record that is to be added to the log."""
+    """A record that is offered to the log."""
 
     __slots__ = ("document", "outcome", "record_id", "state")
 
@@ -202,4 +203,4 @@ class _Offered:
         self.record_id = record_id
         self.document = document
         self.outcome: int | BaseException | None = None
-        """What the log said."""
+        """The answer of the log: the position of the record, an error, or None for a conflict."""

@@ -1,8 +1,8 @@
-"""The replica: a SQLite store that holds what the records of a log have led to.
+"""The replica: a SQLite store that holds the result of a log's records.
 
-Whoever notices that it is behind brings it further, in its turn: the thread that listens to the log, a read, a commit
-that was not the first. What a record says is applied in the same transaction in which the position is noted, so each
-is applied once, whichever process does it and wherever it is killed.
+Every part that finds the replica behind brings it up to date, under the writer lock: the follower thread, a read, or a
+commit after a conflict. A record and its position are written in the same transaction. So each record is applied once,
+by any process, even if a process is killed.
 """
 
 import os
@@ -33,13 +33,13 @@ from covey.ports.store import Capabilities
 LOOK_AGAIN_S: Final = 0.1
 
 BATCH: Final = 256
-"""How many records are fetched and applied at once."""
+"""Number of records that are fetched and applied at once."""
 
 Warn = Callable[[str], None]
 
 
 class Replica:
-    """At `path`, of a log. Any thread may call it."""
+    """The replica of a log at `path`. Safe for several threads."""
 
     def __init__(
         self,
@@ -51,7 +51,7 @@ class Replica:
         limit_s: float = BUSY_LIMIT_S,
         report: Report = report_nothing,
     ) -> None:
-        """Make the replica where there is none, and bring it to where the log is."""
+        """Make the replica if there is none, and bring it up to date with the log."""
         self.path = path
         self.log = log
         self.snapshots = snapshots
@@ -75,25 +75,25 @@ class Replica:
 
     @property
     def position(self) -> int:
-        """Up to where it has come."""
+        """The position of the last applied entry."""
         with self._lock:
             return self._applier.state().position
 
     def is_followed(self) -> bool:
-        """Tell whether what is added to the log comes here by itself."""
+        """Tell whether a follower applies new entries of the log to this replica."""
         return self._pulse.is_beating()
 
     def refresh(self) -> None:
-        """Bring it to where the log is now."""
+        """Bring the replica up to date with the log."""
         self.catch_up(self._checked().last)
 
     def _go_beyond(self, position: int) -> None:
-        """Take in what came first, where that has not come by itself."""
+        """Refresh the replica if it has no entry after `position` yet."""
         if self.position <= position:
             self.refresh()
 
     def catch_up(self, last: int) -> None:
-        """Bring it to `last` at least."""
+        """Apply entries until the replica is at `last` or later."""
         ends_at = monotonic() + self._limit_s
         begun = position = self.position
         with Reporting(self._report, "fetching records") as reporting:
@@ -110,7 +110,7 @@ class Replica:
                     reporting.at(position - begun, last - begun)
 
     def take_in(self, entries: Sequence[LogEntry]) -> None:
-        """Apply what is new among these, and ring."""
+        """Apply the new ones of these entries, and ring their topics."""
         applied = self._apply(entries)
         if applied.stranger is not None:
             void = self._judge(applied.stranger)
@@ -122,7 +122,7 @@ class Replica:
             raise applied.trouble
 
     def take_in_at_once(self, entry: LogEntry) -> bool:
-        """Apply an entry that is the next one, if that can be done without waiting; tell whether it was."""
+        """Apply the next entry if no wait is needed; tell whether the entry was applied."""
         if not self._lock.acquire(blocking=False):
             return False
         try:
@@ -144,7 +144,7 @@ class Replica:
         try:
             return self._applier.apply_next(entry)
         except apsw.Error:
-            return None  # whatever it was, `take_in` will meet it where it may wait
+            return None  # `take_in` will meet the same error, and may wait
         finally:
             self._connection.set_busy_timeout(int(BUSY_LIMIT_S * 1000))
 
@@ -166,11 +166,11 @@ class Replica:
     def _apply(self, entries: Sequence[LogEntry], void: int = 0) -> Applied:
         with self._lock:
             if entries[-1].position <= self._applier.state().position:
-                return Applied([], [])  # others, or this program itself, have done so
+                return Applied([], [])  # another process or another thread has applied them
             self._turnstile.enter(self._limit_s)
             try:
                 if entries[-1].position <= self._applier.state().position:
-                    return Applied([], [])  # whoever had the turn before has done so
+                    return Applied([], [])  # the previous holder of the lock has applied them
                 applied = self._applier.apply(entries, void)
             except apsw.Error as error:
                 raise_explained(self.path, error)
@@ -186,10 +186,10 @@ class Replica:
             self._ring(tuple(dict.fromkeys(applied.topics)))
 
     def _checked(self) -> LogState:
-        """Return how the log stands. It has to be the one that this is a replica of, and to have all that is here."""
+        """Return the state of the log. Raise LogDiverged if it is another log than before, or lacks applied entries."""
         with self._lock:
             known = self._applier.state()
-        state = self.log.state()  # after it: others may make the log meanwhile, or bring the replica further
+        state = self.log.state()  # read last: another process may make the log or advance the replica meanwhile
         if not known.log:
             return self._adopt(state)
         if state is None:
@@ -204,7 +204,7 @@ class Replica:
         return state
 
     def _adopt(self, state: LogState | None) -> LogState:
-        """Follow this log from now on; where there is none, make it."""
+        """Follow this log from now on. If there is no log, make one."""
         while state is None:
             self.log.make()
             state = self.log.state()
@@ -218,16 +218,16 @@ class Replica:
         return state
 
     def _wait_for(self, last: int, ends_at: float) -> None:
-        """Wait a little for records that are in the log, and not yet with the server that was asked for them."""
-        self._checked()  # are they still there?
+        """Wait briefly for records that are in the log, but not yet on the server that was asked."""
+        self._checked()  # raises if the log has lost the records
         if monotonic() >= ends_at:
             reason = f"record {last} of {self.log.name} was not to be had for {self._limit_s:g} s"
             raise Unavailable(reason, log=self.log.name)
         sleep(LOOK_AGAIN_S)
 
     def _judge(self, stranger: Stranger) -> int | None:
-        """Return the position of a record that does not count, if the last one that counted here is in the log; None
-        where only a snapshot can tell."""
+        """Return the position of the void record, if the log has the last valid record of this replica. Return None if
+        the log no longer has it and only a snapshot can tell."""
         entry, state = stranger
         if state.record_at:
             known = self.log.after(state.record_at - 1, 1)
@@ -243,7 +243,7 @@ class Replica:
         return entry.position
 
     def _begin_with_snapshot(self) -> None:
-        """Begin anew with the newest snapshot, because the log no longer has what follows."""
+        """Replace the replica with the newest snapshot, because the log no longer has the next entries."""
         snapshot = self.snapshots.newest() if self.snapshots is not None else None
         with self._lock:
             if self.snapshots is None or snapshot is None or snapshot.position <= self._applier.state().position:
@@ -262,7 +262,8 @@ class Replica:
                     os.unlink(staged)
 
     def _agree_on_schema(self) -> None:
-        """See to it that the log names all migrations that this program knows; the first that knows more adds them."""
+        """Ensure that the log names all migrations of this version. The first program with a new migration appends
+        them."""
         names = migration_names()
         while True:
             with self._lock:

@@ -1,4 +1,4 @@
-"""A replica for programs with an event loop: opened on a thread when it is first used, and followed from then on."""
+"""A replica for programs with an event loop: opened on a thread at its first use, and followed from then on."""
 
 import asyncio
 from collections.abc import Callable, Sequence
@@ -23,7 +23,8 @@ T = TypeVar("T")
 
 
 class ReplicatedStore:
-    """What `GroupCommit` is for a file, for a log: commits that wait at the same time are one record in it."""
+    """Group commit over a log: commits that wait at the same time share one record. The counterpart of `GroupCommit`
+    for a file."""
 
     def __init__(
         self,
@@ -33,7 +34,8 @@ class ReplicatedStore:
         limit_s: float = BUSY_LIMIT_S,
         snapshot_every: int = SNAPSHOT_EVERY,
     ) -> None:
-        """`open_replica` may block; it is called once something is wanted, and again where it failed."""
+        """Make the store without opening it. `open_replica` may block. It is called at the first use, and again after a
+        failure."""
         self._open_replica = open_replica
         self._ring = ring
         self._limit_s = limit_s
@@ -46,11 +48,11 @@ class ReplicatedStore:
 
     @property
     def capabilities(self) -> Capabilities:
-        """Blocks where nothing has used the store yet."""
+        """Return the capabilities of the replica. Blocks if the store is not open yet."""
         return (self._store or self._opened().result()).capabilities
 
     async def commit(self, operation: Operation[T], *, is_long: bool = False, is_light: bool = False) -> T:
-        del is_light  # the log keeps everything alike
+        del is_light  # the log treats all commits alike
         return await (self._store or await self._open()).commit(operation, is_long=is_long)
 
     async def read(self, operation: Operation[T], *, is_long: bool = False) -> T:
@@ -78,7 +80,7 @@ class ReplicatedStore:
                 raise StoreClosed
             if self._opening is None:
                 opening = self._opening = Future[GroupCommit]()
-                opening.set_running_or_notify_cancel()  # whoever gives up waiting does not stop it for the others
+                opening.set_running_or_notify_cancel()  # a cancelled caller must not cancel it for other callers
                 start_thread(partial(self._work, opening), "covey opens a replica")
             return self._opening
 
@@ -94,7 +96,7 @@ class ReplicatedStore:
                 raise
             self._follower = Follower(replica, self._snapshot_every)
             self._store = store
-        except BaseException as error:  # noqa: BLE001 - they who wait get it, and the next one tries again
+        except BaseException as error:  # noqa: BLE001 - the callers get it, and the next call tries again
             with self._guard:
                 self._opening = None
             opening.set_exception(error)
@@ -103,7 +105,7 @@ class ReplicatedStore:
 
 
 class ReplicatedSearch:
-    """Search over a replica; it finds at least what was committed before it was asked."""
+    """Search over a replica. It finds at least all messages that were committed before the call."""
 
     def __init__(self, store: ReplicatedStore, path: str) -> None:
         self._store = store
@@ -131,4 +133,4 @@ class ReplicatedSearch:
 
 
 async def _look(_transaction: Transaction) -> None:
-    """Only to be up to date."""
+    """Stand in for a read, which brings the replica up to date."""

@@ -1,4 +1,4 @@
-"""Rows that a commit changes, as they stand in a record and are written again elsewhere."""
+"""Changed rows of a commit: their encoding in a record, and their application to another database."""
 
 import json
 import re
@@ -12,7 +12,7 @@ from covey.adapters.sqlite.engine.access import on_one_cursor
 from covey.adapters.sqlite.engine.statements import statements
 
 LOCAL_TABLES: Final = frozenset({"replica", "migrations"})
-"""What each replica has for itself."""
+"""Tables that each replica keeps for itself."""
 
 _TABLES: Final = statements("replica")["tables"]
 _INSERT: Final = re.compile(r"insert into (\w+) \(([\w, ]+)\) values \(\?(?:, \?)*\)")
@@ -22,41 +22,41 @@ class Column(NamedTuple):
     name: str
     kind: str
     place: int
-    """In the primary key, counted from 1; 0 where it is not part of it."""
+    """Place in the primary key, counted from 1; 0 if the column is not part of the key."""
     default: str | None
-    """What stands there where nothing is given, as SQL."""
+    """Default value of the column, as SQL."""
 
 
 class Shape(NamedTuple):
-    """What a table is like."""
+    """The layout of a table."""
 
     table: str
     columns: Sequence[str]
     key: Sequence[int]
-    """The places of the primary key, where the table has no rowid."""
+    """The places of the primary key, if the table has no rowid."""
     rowid: int | None
-    """The place of the column that is the rowid, if one is."""
+    """The place of the column that is the rowid, if there is one."""
     has_hidden_rowid: bool
-    """Whether the rowid is none of the columns."""
+    """True if the table has a rowid that is none of its columns."""
     insert: str
-    """The statement for a new row."""
+    """The statement that inserts a row."""
     defaults: Sequence[str | None]
 
 
 class PlainInsert(NamedTuple):
-    """A statement that writes one new row, and nothing else: what it is given is the row."""
+    """A statement that only inserts one row, whose values are the values of the statement."""
 
     table: str
     rest: tuple[Any, ...]
-    """What stands where nothing is given."""
+    """Default values of the columns that the statement does not set."""
     arrange: "itemgetter[Any] | None"
-    """Makes the row of what the statement is given, the rest, and the rowid; None where it is given the row itself."""
+    """Builds the row from the values of the statement, the rest and the rowid. None if the values are the row."""
     rowid: int | None
-    """The place of the rowid in what is given, if it is."""
+    """The place of the rowid in the values of the statement, if the statement sets it."""
 
 
 def shapes(connection: apsw.Connection) -> Mapping[str, Shape]:
-    """Return what the tables of a replica are like."""
+    """Return the layouts of the tables of a replica, by table."""
     found: dict[str, tuple[bool, list[Column]]] = {}
     for table, has_no_rowid, *column in on_one_cursor(connection)(_TABLES):
         found.setdefault(table, (not has_no_rowid, []))[1].append(Column(*column))
@@ -64,7 +64,7 @@ def shapes(connection: apsw.Connection) -> Mapping[str, Shape]:
 
 
 def plain_insert(statement: str, shapes: Mapping[str, Shape]) -> PlainInsert | None:
-    """Return what a statement writes, if that can be told by what it is given."""
+    """Return the insert that a statement makes, if its values alone determine the row; otherwise None."""
     found = _INSERT.fullmatch(statement)
     shape = shapes.get(found[1]) if found else None
     if found is None or shape is None or shape.table in LOCAL_TABLES:
@@ -106,7 +106,7 @@ DELETE: Final = "d"
 _BYTES: Final = "hex"
 
 _ROW: Final = 256
-"""How long a row is, more or less."""
+"""Approximate length of a row."""
 
 MESSAGES: Final = "messages"
 DOCUMENT: Final = 9
@@ -114,17 +114,17 @@ DOCUMENT: Final = 9
 
 
 Row = tuple[str, str, int | Sequence[Any], Sequence[Any]]
-"""One row that changes: its table; what happens to it; its rowid, or its primary key where it has none, as they are
-before the change; all values of a new row, the place and the value of each that changes, or nothing of a row that goes.
-Not a class with names: making one costs more than noting the row."""
+"""One changed row: its table; the kind of change; its rowid, or its primary key if there is no rowid, as before the
+change; and the values. An insert has all values, an update has the place and the new value of each change, a delete has
+none. A plain tuple, because making a named tuple costs more than recording the row."""
 
 
 class Misfit(Exception):
-    """A row that is not there, or is there already."""
+    """A row that does not fit the table: it is missing, exists already, or can't be stored."""
 
 
 class Rewriter:
-    """Writes rows again on another connection. SQLite keeps each statement prepared."""
+    """Applies changed rows on another connection. SQLite caches the prepared statements."""
 
     def __init__(self, connection: apsw.Connection) -> None:
         self._connection = connection
@@ -132,11 +132,11 @@ class Rewriter:
         self._shapes: Mapping[str, Shape] = {}
 
     def look_again(self) -> None:
-        """The tables have changed."""
+        """Forget the table layouts, because the tables have changed."""
         self._shapes = {}
 
     def write(self, rows: Sequence[Row]) -> None:
-        """Write the rows. One that does not fit what is here is Misfit, and so is what no table can hold."""
+        """Write the rows. Raise Misfit for a row that does not fit the existing rows, or that no table can hold."""
         self._shapes = self._shapes or shapes(self._connection)
         for row in rows:
             table, change, _, _ = row
@@ -165,14 +165,14 @@ class Rewriter:
 
 
 def length_of(rows: Sequence[Row]) -> int:
-    """Return about how long rows are in a record: the documents in them, and a little for each."""
+    """Return the approximate length of rows in a record: the length of the documents, and a constant for each row."""
     documents = sum([len(row[3][DOCUMENT]) for row in rows if row[0] == MESSAGES and row[1] == INSERT])
     return documents + len(rows) * _ROW
 
 
 def encode_rows(rows: Sequence[Row]) -> bytes:
-    """Return rows as they stand in a record: JSON on one line, then the documents of new messages, one after the other.
-    These are most of it, and escaping them, which are JSON themselves, would cost more than all the rest."""
+    """Return the bytes of rows for a record: JSON on one line, then the documents of new messages, one after the other.
+    The documents are most of a record. They are JSON already, and escaping them would cost more than all other work."""
     documents: list[bytes] = []
     lean: list[Row | tuple[str, str, int | Sequence[Any], Sequence[Any], int]] = []
     for row in rows:
@@ -189,7 +189,8 @@ def encode_rows(rows: Sequence[Row]) -> bytes:
 
 
 def decode_rows(content: bytes) -> Sequence[Row]:
-    """Return the rows of a record; what is none is ValueError or TypeError. Anybody may have written it."""
+    """Return the rows of a record. Raise ValueError or TypeError for other bytes, which may come from an untrusted
+    program."""
     line, _, documents = content.partition(b"\n")
     rows: list[Row] = []
     begins = 0

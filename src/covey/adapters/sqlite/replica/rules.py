@@ -1,4 +1,4 @@
-"""Who may say what in a record that a log vouches for: an agent sends in its own name, or lets the space speak."""
+"""Rules for records with an author: an agent sends only in its own name or in the name of the space."""
 
 from collections.abc import Iterable
 from typing import Final
@@ -12,12 +12,12 @@ from covey.core.names import SPACE
 _ID: Final = 1
 _SENDER: Final = 6
 _SWEPT: Final = 8
-"""Columns of the messages' table, by their place in it; so is DOCUMENT."""
+"""Places of columns in the messages table, like DOCUMENT."""
 
 
 def forgery(author: str | None, rows: Iterable[Row]) -> str | None:
-    """Return what is wrong with the messages in a record of this author; None where nothing is. A log that does not
-    tell people apart vouches for nobody, and everything is as it says."""
+    """Return the first fault of the messages in a record of this author, or None. Without an author, the log does not
+    authenticate its writers, and the messages are not checked."""
     if author is None:
         return None
     for row in rows:

@@ -1,4 +1,4 @@
-"""Snapshots of a replica: a copy of all its pages, with the position that they belong to."""
+"""Snapshots of a replica: a copy of all its pages, with the log position of the copy."""
 
 import os
 
@@ -20,14 +20,14 @@ _STORE = statements("store")
 
 
 def take(path: str, file: str) -> int:
-    """Copy a replica to a file, while others write; return the position that it is of."""
+    """Copy a replica to a file, while other processes write. Return the log position of the copy."""
     try:
         source = open_to_look(path)
         try:
             execute = on_one_cursor(source)
             execute(_STORE["view"])
-            position = read_state(execute).position  # the first read fixes the moment
-            write_new(file, b"")  # for its owner alone, from the first moment
+            position = read_state(execute).position  # the first read fixes the snapshot
+            write_new(file, b"")  # private to its owner from the start
             copy = apsw.Connection(file)
             try:
                 on_one_cursor(copy)(_SQL["set_up"])
@@ -43,7 +43,7 @@ def take(path: str, file: str) -> int:
 
 
 def keep(path: str, snapshots: LogSnapshots) -> int:
-    """Keep a snapshot of a replica beside its log; return the position that it is of."""
+    """Keep a snapshot of a replica beside its log. Return the log position of the snapshot."""
     file = f"{path}-keeping-{os.getpid()}"
     try:
         position = take(path, file)
@@ -55,7 +55,7 @@ def keep(path: str, snapshots: LogSnapshots) -> int:
 
 
 def begin_with(file: str, replica: apsw.Connection, path: str) -> None:
-    """Put what a snapshot holds in the place of what a replica holds; in one transaction, while others may read."""
+    """Replace the content of a replica with a snapshot, in one transaction, while other processes may read."""
     try:
         source = apsw.Connection(file, flags=apsw.SQLITE_OPEN_READWRITE)
         try:
@@ -70,4 +70,4 @@ def begin_with(file: str, replica: apsw.Connection, path: str) -> None:
 
 
 def _tell_nobody(_done: int, _total: int | None) -> None:
-    """Stand in where nobody watches."""
+    """Stand in for a progress report without a receiver."""

@@ -1,4 +1,4 @@
-"""How far a replica has come, noted in the same transaction as what it has come to."""
+"""The state of a replica: its log position, written in the same transaction as the applied records."""
 
 from typing import NamedTuple
 
@@ -20,11 +20,11 @@ _ADVANCE = _SQL["advance"]
 
 class ReplicaState(NamedTuple):
     log: str
-    """Which log it follows; empty before it has seen it."""
+    """Identity of the log that the replica follows; empty before the first contact."""
     position: int
-    """Up to where it was applied."""
+    """Position of the last applied entry."""
     record: str
-    """The id of the last record that counted, and where it stands."""
+    """Id of the last valid record; `record_at` is its position."""
     record_at: int
 
 
@@ -34,17 +34,17 @@ def read_state(execute: Execute) -> ReplicaState:
 
 
 def write_state(execute: Execute, state: ReplicaState) -> None:
-    """Note the state, within the transaction that led to it."""
+    """Write the state, within the transaction that led to it."""
     execute(_ADVANCE, state)
 
 
 def is_replica(execute: Execute) -> bool:
-    """Tell whether a database is a replica of a log. Its migrations come with the log, too."""
+    """Tell whether a database is a replica of a log. A replica gets its migrations from the log too."""
     return execute(_SQL["is_replica"]).get == 1
 
 
 def has_followed(path: str) -> bool:
-    """Tell whether there is a replica at a path that has seen its log. Nothing is made."""
+    """Tell whether there is a replica at `path` that has had contact with its log. No file is made."""
     try:
         connection = open_to_look(path)
     except apsw.Error:
@@ -59,7 +59,7 @@ def has_followed(path: str) -> bool:
 
 
 def make_replica(path: str) -> None:
-    """Make an empty replica, where there is no file yet; one that is no replica is refused."""
+    """Make an empty replica if there is no file yet. Refuse a store that is no replica."""
     try:
         prepare(path)
         connection = apsw.Connection(path, flags=apsw.SQLITE_OPEN_READWRITE)

@@ -1,4 +1,4 @@
-"""A replica in the calling thread: for commands and hooks that live for some milliseconds."""
+"""A replica in the calling thread, for commands and hooks that live for some milliseconds."""
 
 from covey.adapters.sqlite.engine.trouble import BUSY_LIMIT_S
 from covey.adapters.sqlite.engine.writer_lock import WriterLock
@@ -12,10 +12,10 @@ from covey.ports.store import Capabilities
 
 
 class ReplicaStore(SqliteStore):
-    """What `SqliteStore` is for a file, for a log. Whatever is read or written, it asks the log first."""
+    """A `SqliteStore` over a replica. Every read and every commit asks the log first."""
 
     def __init__(self, replica: Replica, *, ring: Ring = ring_nobody, limit_s: float = BUSY_LIMIT_S) -> None:
-        """Open the store over a replica, which it closes in the end."""
+        """Open the store over a replica. `close` closes the replica too."""
         super().__init__(replica.path, ring=ring, synchronous="normal", limit_s=limit_s)
         self._replica = replica
         self._reader = Reader(self._connection, self.path, self._condition, self._known, replica.refresh)

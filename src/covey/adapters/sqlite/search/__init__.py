@@ -1,1 +1,1 @@
-"""Full-text search in a file of its own beside the store."""
+"""Full-text search, with an index in its own file beside the store."""

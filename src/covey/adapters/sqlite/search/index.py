@@ -1,4 +1,4 @@
-"""The index of the search: a disposable database beside the store, made anew whenever it is missing or damaged."""
+"""The search index: a disposable database beside the store, built again whenever it is missing or damaged."""
 
 import os
 from collections.abc import Callable, Generator, Iterable, Sequence
@@ -20,21 +20,21 @@ from covey.ports.search import Hit
 
 VERSION: Final = 2
 PAGE: Final = 500
-"""How many messages are looked at together."""
+"""Number of messages in one query."""
 
 _SQL = statements("search")
 _STORE = statements("store")
 
 
 class Progress(NamedTuple):
-    """The last message that the index took in."""
+    """The last message in the index."""
 
     seq: int
     message_id: str
 
 
 class SearchIndex:
-    """One connection, on one thread. Several processes may keep the same index."""
+    """An index on one connection, on one thread. Several processes may maintain the same index."""
 
     def __init__(self, path: str) -> None:
         """Open the index, or make an empty one."""
@@ -53,19 +53,19 @@ class SearchIndex:
 
     @property
     def is_current(self) -> bool:
-        """Tell whether the file is still the one that was opened: anybody may delete it at any time."""
+        """Tell whether the path still names the opened file: any program may delete the index at any time."""
         try:
             return os.stat(self._path).st_ino == self._inode
         except FileNotFoundError:
             return False
 
     def progress(self) -> Progress:
-        """Return how far it has come."""
+        """Return the last message in the index."""
         return Progress(*next(self._execute(_SQL["progress"])))
 
     def take_in(self, after: int, messages: Iterable[tuple[int, Message]], last: Progress) -> None:
-        """Add messages with their places and go on to `last`, unless another process has done so since the index stood
-        at `after`."""
+        """Add messages with their seqs, and set the progress to `last`. Do nothing if another process has moved the
+        progress on from `after`."""
         with self._writing():
             if self.progress().seq == after:
                 for seq, message in messages:
@@ -73,17 +73,18 @@ class SearchIndex:
                 self._execute(_SQL["advance"], last)
 
     def places(self, after: int, limit: int) -> Sequence[int]:
-        """Return the next places of messages that it has taken in."""
+        """Return the next seqs of messages in the index."""
         return [seq for (seq,) in self._execute(_SQL["next_places"], (after, limit))]
 
     def drop(self, places: Iterable[int]) -> None:
-        """Forget messages that are gone."""
+        """Remove messages that the store no longer has."""
         with self._writing():
             for seq in places:
                 self._execute(_SQL["drop"], (seq,))
 
     def take_back(self, is_here: Callable[[Progress], bool]) -> int:
-        """Forget the newest messages until one is still here; from there on it goes on. Return its place."""
+        """Remove the newest messages from the index until the store still has one. Set the progress to that message,
+        and return its seq."""
         with self._writing():
             while newest := [Progress(*row) for row in self._execute(_SQL["newest"], (PAGE,))]:
                 for place in newest:
@@ -95,7 +96,7 @@ class SearchIndex:
         return 0
 
     def find(self, words: Sequence[str], limit: int, wanted: MessageFilter) -> Sequence[Hit]:
-        """Return the best messages that have all the words and fit."""
+        """Return the best messages that have all the words and match the filter."""
         query = " ".join(f'"{word}"' for word in words)
         if any(wanted):
             since = to_text_or_null(wanted.since)

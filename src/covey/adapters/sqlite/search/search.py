@@ -1,4 +1,4 @@
-"""Search in SQLite: catches up with the store when it is asked, so that no send ever waits for it."""
+"""Search in SQLite: the index catches up with the store at each search, so that no send waits for indexing."""
 
 import os
 import re
@@ -24,7 +24,7 @@ from covey.ports.search import Hit
 T = TypeVar("T")
 
 BATCH: Final = 500
-"""How many messages the index takes in at once; other processes may search between two batches."""
+"""Number of messages that are indexed at once. Other processes may search between two batches."""
 
 _SQL = statements("messages")
 _PRUNED = statements("pruning")["has"]
@@ -33,7 +33,7 @@ _DAMAGED: Final = (apsw.CorruptError, apsw.NotADBError, apsw.FormatError, apsw.S
 
 
 class SqliteSearch:
-    """For one thread; never suspends. It reads the store through a connection of its own."""
+    """A search for one thread, which never suspends. It reads the store through its own connection."""
 
     def __init__(self, path: str | os.PathLike[str], report: Report = report_nothing) -> None:
         """Open the search over the store at `path`."""
@@ -72,7 +72,7 @@ class SqliteSearch:
                 self._index.close()
 
     def _with_index(self, use: Callable[[SearchIndex], T]) -> T:
-        """Use the index; if it turns out to be damaged, make it anew and use that."""
+        """Call `use` with the index. If the index is damaged, build a new index and call `use` again."""
         if self._is_closed:
             raise StoreClosed
         path = f"{self._path}-search"
@@ -98,18 +98,18 @@ class SqliteSearch:
         return self._index
 
     def _progress(self, index: SearchIndex) -> int:
-        """Return how far the index has come; one that belongs to another store is damaged."""
+        """Return the seq of the last message in the index. An index of another store counts as damaged."""
         progress = index.progress()
         return progress.seq if progress.seq == 0 or self._is_here(progress) else index.take_back(self._is_here)
 
     def _is_here(self, place: Progress) -> bool:
-        """Tell whether the message at a place of the index is still there; where it was pruned it is not, and its place
-        may have been given anew."""
+        """Tell whether the store still has the indexed message at its seq. After pruning the message is gone, and
+        another message may have the seq. Raise FormatError for a message that was never in this store."""
         if self._execute(_SQL["at"], (place.seq,)).get == place.message_id:
             return True
         try:
             was_pruned = self._execute(_PRUNED, (packed(MessageId(place.message_id)),)).fetchone() is not None
-        except (ValueError, OverflowError):  # it is no id at all
+        except (ValueError, OverflowError):  # the text is no message id
             was_pruned = False
         if not was_pruned:
             raise apsw.FormatError("the index belongs to another store")
@@ -133,7 +133,7 @@ class SqliteSearch:
             while after < newest:
                 rows = list(self._execute(_SQL["after"], (after, BATCH)))
                 if not rows:
-                    return  # they were pruned meanwhile
+                    return  # the messages were pruned meanwhile
                 index.take_in(after, _readable(rows), Progress(rows[-1][0], rows[-1][1]))
                 after = self._progress(index)
                 if after < newest:
@@ -141,7 +141,7 @@ class SqliteSearch:
 
 
 def _readable(rows: Sequence[Row]) -> Iterator[tuple[int, Message]]:
-    """Return the messages that can be read; a damaged one is not found by its words."""
+    """Yield the readable messages with their seqs. A damaged message is not indexed."""
     for seq, *row in rows:
         try:
             yield seq, decode_document(*row)

@@ -1,4 +1,4 @@
-"""Search for programs with an event loop: on a thread of its own."""
+"""Search for programs with an event loop, on its own thread."""
 
 import os
 from collections.abc import Sequence
@@ -12,7 +12,7 @@ from covey.ports.search import Hit
 
 
 class ThreadedSearch:
-    """Searches one after the other, while the event loop goes on."""
+    """A search that runs one query after the other, beside the event loop."""
 
     def __init__(self, path: str | os.PathLike[str], *, limit_s: float = BUSY_LIMIT_S) -> None:
         """Open the search over the store at `path`."""
@@ -35,7 +35,7 @@ class ThreadedSearch:
         for job in take():
             try:
                 job.value = finish(job.operation(self._search))
-            except BaseException as error:  # noqa: BLE001 - it belongs to whoever awaits the job, and is given to them
+            except BaseException as error:  # noqa: BLE001 - the caller that awaits the job gets it
                 job.error = error
 
     def _let_go(self) -> None:

@@ -1,8 +1,8 @@
-"""The write lane: commits that wait at the same time share a transaction.
+"""The commit queue: commits that wait at the same time share a transaction.
 
-Operations run on the event loop's own thread: on another they would hold the interpreter all the same, and handing them
-over and back costs time. What waits for the disk is an errand of another thread. So is a whole batch when another
-process has the turn, or when one of its operations says that it is long.
+Operations run on the event loop's own thread: on another thread they would hold the interpreter all the same, and the
+handover to that thread and back costs time. The sync of the disk runs on another thread. A whole batch runs there if
+another process has the writer lock, or if one of its operations is declared long.
 """
 
 import asyncio
@@ -26,9 +26,9 @@ class WriterJob(NamedTuple):
     do: Callable[[], None]
     loop: Loop
     then: Callable[[BaseException | None], None]
-    """Called on the loop, with what `do` raised."""
+    """Called on the loop, with the error that `do` raised."""
     otherwise: Callable[[], None]
-    """Called on the thread, where the loop has been closed meanwhile and nobody is left to tell."""
+    """Called on the thread if the loop was closed meanwhile, so that `then` cannot run."""
 
 
 class WriterThread:
@@ -39,7 +39,7 @@ class WriterThread:
         self._thread.run(partial(_do, errand))
 
     def end(self) -> None:
-        """Let the thread end when it has done what was asked for."""
+        """Let the thread end after the jobs that it was given."""
         self._thread.end()
 
 
@@ -47,7 +47,7 @@ def _do(errand: WriterJob) -> None:
     error: BaseException | None = None
     try:
         errand.do()
-    except BaseException as raised:  # noqa: BLE001 - it is told to who asked, and the thread must live on
+    except BaseException as raised:  # noqa: BLE001 - `then` gets it, and the thread must live on
         error = raised
     try:
         errand.loop.call_soon_threadsafe(errand.then, error)
@@ -61,7 +61,7 @@ T = TypeVar("T")
 
 
 class CommitQueue:
-    """For one event loop at a time."""
+    """A queue of commits, for one event loop at a time."""
 
     def __init__(self, path: str, writer: Writer, limit_s: float) -> None:
         self._path = path
@@ -69,33 +69,34 @@ class CommitQueue:
         self._limit_s = limit_s
         self._errands = WriterThread(f"covey {path}")
         self._guard = RLock()
-        """For taking from the queue, which both threads do."""
+        """Guards the removal from the queue, which happens on both threads."""
         self._queue: deque[QueuedOperation] = deque()
         self._batch: Sequence[QueuedOperation] = ()
-        """What is under way."""
+        """The batch that is running."""
         self._loop: Loop | None = None
         self._thread = 0
-        """Where it runs."""
+        """The thread of the event loop."""
         self._moves = 0
-        """How often it has changed."""
+        """Number of changes of the event loop."""
         self._is_starting = False
         self._is_busy = False
         self._has_been_quick = False
-        """Something was done at once in this turn of the loop."""
+        """A commit has bypassed the queue in this loop iteration."""
         self._is_crowded = False
-        """The last batch was more than one."""
+        """The last batch had more than one operation."""
         self._is_closing = False
         self._watch: asyncio.TimerHandle | None = None
         self._idle: asyncio.Future[None] | None = None
 
     async def run(self, operation: Callable[[Any], Awaitable[T]], *, is_long: bool, is_light: bool = False) -> T:
-        """Run `operation` in its turn. One that is cancelled, or has waited too long, before its turn never runs."""
+        """Queue `operation` and return its result. An operation that is cancelled or times out in the queue never
+        runs."""
         if self._is_closing:
             raise StoreClosed
         if len(self._queue) >= MAX_WAITING:
             raise StoreBusy(self._path, 0)
         loop = self._loop
-        # Up to Python 3.11 asking which loop runs here is a system call: a good part of what a commit costs.
+        # Up to Python 3.11 `get_running_loop` makes a system call: a good part of the cost of a commit.
         if loop is None or self._thread != get_ident() or not loop.is_running():
             loop = asyncio.get_running_loop()
             if loop is not self._loop:
@@ -107,7 +108,7 @@ class CommitQueue:
         waiting = QueuedOperation(operation, loop, is_long, is_light)
         self._queue.append(waiting)
         if not self._is_busy and not self._is_starting:
-            # Not at once: the tasks that run in this turn of the loop get into the same batch.
+            # Deferred, so that all tasks of this loop iteration get into the same batch.
             self._is_starting = True
             loop.call_soon(self._start)
         if self._watch is None:
@@ -115,7 +116,8 @@ class CommitQueue:
         return cast(T, await waiting.future)
 
     async def close(self) -> None:
-        """Run what waits, then let go. A turn that does not come is given up after the limit."""
+        """Run the waiting operations, then close the writer. Operations still in the queue after the limit are
+        refused."""
         if self._is_closing:
             return
         self._is_closing = True
@@ -127,7 +129,7 @@ class CommitQueue:
             await asyncio.wait((self._idle,), timeout=self._limit_s)
         if self._watch is not None:
             self._watch.cancel()
-        self._moves += 1  # what was offered and not told of comes too late
+        self._moves += 1  # ignore a late answer to an offered batch
         closed: asyncio.Future[None] = loop.create_future()
         self._errands.run(WriterJob(self._writer.close, loop, partial(_end, closed), _nothing))
         self._errands.end()
@@ -137,7 +139,7 @@ class CommitQueue:
         settle(late)
 
     def _move_to(self, loop: Loop) -> None:
-        """Serve another event loop; what waited on a closed one is waited for by nobody."""
+        """Serve another event loop. Operations of a closed loop are dropped: no task waits for them any more."""
         if self._loop is not None and not self._loop.is_closed() and (self._is_busy or self._queue):
             raise RuntimeError("a store serves one event loop at a time")
         with self._guard:
@@ -150,13 +152,14 @@ class CommitQueue:
         self._loop = loop
         self._thread = get_ident()
         if self._is_busy:
-            # The other loop ended in the middle of a batch and will not hear of its end. Errands are done in their
-            # order: when this one is done, that is over.
+            # The old loop ended during a batch and will not hear of the batch's end. The thread runs its jobs in order:
+            # when this job is done, the batch is over.
             self._errands.run(WriterJob(self._writer.abandon, loop, self._finished, _nothing))
 
     def _at_once(self, operation: Callable[[Any], Awaitable[object]], loop: Loop) -> Job | None:
-        """Do what is light without a turn of the loop before and after, if nothing is under way. Only the first in a
-        turn, and none where the last ones came together: those share a batch."""
+        """Commit a light operation outside the queue, without a loop iteration before and after, if no batch is
+        running. Only for the first operation of a loop iteration, and not after a batch of several: those share a
+        batch."""
         if self._has_been_quick or self._is_crowded or self._is_busy or self._queue:
             return None
         if not self._writer.begin_at_once():
@@ -175,7 +178,7 @@ class CommitQueue:
         self._has_been_quick = False
 
     def _start(self) -> None:
-        """Begin a batch, if one waits and none is under way."""
+        """Begin a batch, if an operation waits and no batch is running."""
         self._is_starting = False
         if self._is_busy or not self._queue:
             return
@@ -195,7 +198,7 @@ class CommitQueue:
             if is_light:
                 self._writer.commit(is_light=True)
             is_offered = not is_light and self._writer.offer(partial(self._tell, cast(Loop, self._loop), self._moves))
-        except BaseException as error:  # noqa: BLE001 - they who wait get it, and the lane must live on
+        except BaseException as error:  # noqa: BLE001 - the callers get it, and the queue must live on
             self._finished(error)
             return
         if is_light:
@@ -204,7 +207,7 @@ class CommitQueue:
             self._send(self._writer.commit)
 
     def _tell(self, loop: Loop, moves: int) -> None:
-        """Go on with what was offered; on any thread."""
+        """Continue the offered batch on the event loop. Called on any thread."""
         try:
             loop.call_soon_threadsafe(self._commit_offered, moves)
         except RuntimeError:
@@ -220,7 +223,7 @@ class CommitQueue:
             return
         try:
             self._writer.commit()
-        except BaseException as error:  # noqa: BLE001 - they who wait get it, and the lane must live on
+        except BaseException as error:  # noqa: BLE001 - the callers get it, and the queue must live on
             self._finished(error)
         else:
             self._finished(None)
@@ -230,7 +233,8 @@ class CommitQueue:
             self._writer.abandon()
 
     def _take_turn(self, moves: int) -> None:
-        """Wait for the turn; then do everything at once, on this thread, because other processes wait for theirs."""
+        """Wait for the writer lock. Then run the whole batch on this thread, because other processes wait for the
+        lock."""
         self._writer.begin()
         with self._guard:
             is_over = moves != self._moves
@@ -246,7 +250,7 @@ class CommitQueue:
         self._writer.commit()
 
     def _finished(self, error: BaseException | None) -> None:
-        """A batch is durable, or has failed as a whole."""
+        """End a batch that is durable, or has failed as a whole."""
         batch = self._batch or (self._take() if error is not None else ())
         if error is not None:
             _fail(batch, error)
@@ -272,7 +276,8 @@ class CommitQueue:
         self._errands.run(WriterJob(do, cast(Loop, self._loop), self._finished, self._writer.abandon))
 
     def _give_up_late_ones(self) -> None:
-        """Refuse whatever has waited for longer than the limit, and look again when the next one will have."""
+        """Refuse the operations that have waited longer than the limit. Schedule the next check for the oldest of the
+        rest."""
         late: list[QueuedOperation] = []
         with self._guard:
             while self._queue and monotonic() - self._queue[0].since >= self._limit_s:
@@ -291,10 +296,10 @@ def _fail(batch: Iterable[QueuedOperation], error: BaseException) -> None:
 
 
 def _end(closed: asyncio.Future[None], error: BaseException | None) -> None:
-    del error  # nothing is left that it could concern
+    del error  # the queue is closed, and no operation is left that the error could concern
     if not closed.done():
         closed.set_result(None)
 
 
 def _nothing() -> None:
-    """Stand in where nobody is left to tell."""
+    """Stand in for a callback that has no receiver left."""

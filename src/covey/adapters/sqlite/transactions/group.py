@@ -1,4 +1,4 @@
-"""The store for programs with an event loop: commits in groups, and a thread that reads."""
+"""The store for programs with an event loop: group commit, and a thread for reads."""
 
 import os
 from collections.abc import Sequence
@@ -26,7 +26,7 @@ from covey.ports.store import Capabilities, Operation
 T = TypeVar("T")
 
 _forks = 0
-"""How many forks lie between this process and the one that first loaded this module."""
+"""Number of forks between this process and the process that first loaded this module."""
 
 
 def _count_fork() -> None:
@@ -38,10 +38,10 @@ os.register_at_fork(after_in_child=_count_fork)
 
 
 class GroupCommit:
-    """Commits that wait at the same time share one transaction, and so one wait for the disk.
+    """Group commit: commits that wait at the same time share one transaction, and so one sync of the disk.
 
-    Each is whole by itself all the same: one that raises is undone alone. A commit whose task is cancelled before its
-    turn never happens; in its turn it is finished. One that waits for its turn longer than the limit gets StoreBusy and
+    Each commit is still atomic: a commit that raises is undone alone. A commit whose task is cancelled before it starts
+    never happens; a commit that has started is finished. A commit that waits longer than the limit raises StoreBusy and
     never happens.
     """
 
@@ -54,7 +54,8 @@ class GroupCommit:
         limit_s: float = BUSY_LIMIT_S,
         replica: Replication | None = None,
     ) -> None:
-        """Open the store, and make it where there is none. With `replica` it is that one, and commits are its log's."""
+        """Open the store, and make it if there is none. With `replica`, the store is a replica, and the replica's log
+        accepts its commits."""
         self.path = absolute(path)
         self._synchronous: Synchronous = synchronous
         self._forks = _forks
@@ -71,7 +72,7 @@ class GroupCommit:
             recording = replica.recording(connection)
             writer = RecordedWriter(connection, self.path, turnstile, ring, condition, recording)
         self._reader = Reader(for_short, self.path, condition)
-        """For short reads, which take less time than handing them to another thread and back."""
+        """Runs short reads on the calling thread: handing them to another thread and back would take longer."""
         self._replica = replica
         refresh = None if replica is None else partial(_refresh, replica)
         reader = Reader(for_long, self.path, condition, refresh=refresh)
@@ -86,7 +87,7 @@ class GroupCommit:
     def commit(
         self, operation: Operation[T], *, is_long: bool = False, is_light: bool = False
     ) -> "CoroutineType[Any, Any, T]":
-        # Not a coroutine of its own: that would be one more for each send to make, and to wake.
+        # Not a coroutine function: that would make and wake one more coroutine for each send.
         self._check_process()
         return self._writes.run(operation, is_long=is_long, is_light=is_light)
 
@@ -94,12 +95,12 @@ class GroupCommit:
         self._check_process()
         if self._is_closed:
             raise StoreClosed
-        if is_long or not (self._replica is None or self._replica.is_followed()):  # asking for more takes time
+        if is_long or not (self._replica is None or self._replica.is_followed()):  # a refresh takes time
             return await self._long_reads.run(operation)
         return self._reader.alone(operation)
 
     async def close(self) -> None:
-        if self._is_closed or self._forks != _forks:  # in a forked child everything is the parent's
+        if self._is_closed or self._forks != _forks:  # in a forked child all resources belong to the parent
             return
         self._is_closed = True
         await self._writes.close()
@@ -116,7 +117,7 @@ class GroupCommit:
 
 
 def _connect(path: str, synchronous: Synchronous, condition: Condition) -> Sequence[apsw.Connection]:
-    """Return the connections of a store: to write, for short reads and for long ones, all to the same file."""
+    """Return the connections of a store: for writes, for short reads and for long reads, all to the same file."""
     connections: list[apsw.Connection] = []
     try:
         for setting in ("normal", synchronous, synchronous):
@@ -130,8 +131,8 @@ def _connect(path: str, synchronous: Synchronous, condition: Condition) -> Seque
 
 
 def _connect_again(path: str, condition: Condition) -> apsw.Connection:
-    """Return one more connection, while the store is open."""
-    condition.check_database()  # a store that was removed is not made anew
+    """Return another connection while the store is open."""
+    condition.check_database()  # `connect` would make a removed store again
     return connect(path, "normal")
 
 

@@ -1,4 +1,4 @@
-"""Operations that wait for their turn, and what came of them."""
+"""Queued operations and their results."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
@@ -8,7 +8,7 @@ from covey.core.ids import MessageId
 
 
 class Job:
-    """An operation, and what came of it."""
+    """An operation and its result."""
 
     __slots__ = ("error", "filed", "operation", "value")
 
@@ -17,10 +17,10 @@ class Job:
         self.value: Any = None
         self.error: BaseException | None = None
         self.filed: Sequence[MessageId] = ()
-        """The messages that it has filed."""
+        """Messages that the operation has filed."""
 
     def fail(self, error: BaseException) -> None:
-        """Note what became of the batch; an error that leaves open whether it was kept names the operation's own
+        """Record the error of the batch. If the error leaves durability unknown, it names this operation's own
         messages."""
         is_open = isinstance(error, StoreUnconfirmed)
         self.error = error.about(self.filed) if is_open else error

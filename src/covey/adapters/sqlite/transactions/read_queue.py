@@ -1,4 +1,4 @@
-"""The lane: one thread that takes reads as they wait, in batches, while an event loop goes on."""
+"""The read queue: one thread runs waiting reads in batches, beside the event loop."""
 
 import asyncio
 from collections import deque
@@ -15,18 +15,18 @@ from covey.threads import start_thread
 T = TypeVar("T")
 
 MAX_BATCH: Final = 256
-"""How many operations share a transaction at most."""
+"""Most operations in one transaction."""
 
 MAX_WAITING: Final = 10_000
-"""How many operations may wait in a lane; one more is refused with StoreBusy."""
+"""Most operations in a queue. One more is refused with StoreBusy."""
 
 Take = Callable[[], Sequence[Job]]
 Serve = Callable[[Take], object]
-"""Take what waits, when ready for it, and run it."""
+"""Takes the waiting operations when ready for them, and runs them."""
 
 
 class QueuedOperation(Job):
-    """An operation that somebody on an event loop awaits."""
+    """An operation with a future that a caller on an event loop awaits."""
 
     __slots__ = ("future", "is_light", "is_long", "loop", "since")
 
@@ -37,7 +37,7 @@ class QueuedOperation(Job):
         is_long: bool = False,
         is_light: bool = False,
     ) -> None:
-        self.operation = operation  # not by way of `Job`: every commit comes by here
+        self.operation = operation  # not through `Job.__init__`: every commit runs this code
         self.value: Any = None
         self.error: BaseException | None = None
         self.filed: Sequence[MessageId] = ()
@@ -49,10 +49,10 @@ class QueuedOperation(Job):
 
 
 class ReadQueue:
-    """Safe for several tasks, and for several event loops."""
+    """A queue of reads. Safe for several tasks, and for several event loops."""
 
     def __init__(self, path: str, serve: Serve, let_go: Callable[[], None], limit_s: float) -> None:
-        """Start the thread. It calls `serve` whenever something waits, and `let_go` at the end."""
+        """Start the thread. The thread calls `serve` whenever an operation waits, and `let_go` at the end."""
         self._path = path
         self._serve = serve
         self._let_go = let_go
@@ -69,7 +69,8 @@ class ReadQueue:
         start_thread(self._work, f"covey {path}")
 
     async def run(self, operation: Callable[[Any], Awaitable[T]]) -> T:
-        """Run `operation` in its turn. One that is cancelled, or has waited too long, before its turn never runs."""
+        """Queue `operation` and return its result. An operation that is cancelled or times out in the queue never
+        runs."""
         loop = asyncio.get_running_loop()
         waiting = QueuedOperation(operation, loop)
         with self._lock:
@@ -79,7 +80,7 @@ class ReadQueue:
                 raise StoreBusy(self._path, 0)
             self._queue.append(waiting)
         if self._waking is not loop:
-            # Not at once: the tasks that run in this turn of the loop get into the same batch, and the thread does not
+            # Deferred, so that all tasks of this loop iteration get into the same batch, and the thread does not
             # contend with them for the interpreter.
             self._waking = loop
             loop.call_soon(self._wake)
@@ -93,7 +94,7 @@ class ReadQueue:
         self._bell.set()
 
     async def close(self) -> None:
-        """Run what waits, then end the thread. One that hangs is left behind after the limit."""
+        """Run the waiting operations, then end the thread. A thread that hangs is abandoned after the limit."""
         loop = asyncio.get_running_loop()
         with self._lock:
             if self._is_closing:
@@ -122,7 +123,7 @@ class ReadQueue:
         self._taken = ()
         try:
             self._serve(self._take)
-        except BaseException as error:  # noqa: BLE001 - they who wait get it, and the thread must live on
+        except BaseException as error:  # noqa: BLE001 - the callers get it, and the thread must live on
             self._resolve(self._taken or self._take_all(), error)
         else:
             self._resolve(self._taken)
@@ -144,7 +145,8 @@ class ReadQueue:
         return batch
 
     def _give_up_late_ones(self, loop: asyncio.AbstractEventLoop) -> None:
-        """Refuse whatever has waited for longer than the limit, and look again when the next one will have."""
+        """Refuse the operations that have waited longer than the limit. Schedule the next check for the oldest of the
+        rest."""
         late: list[QueuedOperation] = []
         with self._lock:
             while self._queue and monotonic() - self._queue[0].since >= self._limit_s:
@@ -154,7 +156,7 @@ class ReadQueue:
         self._resolve(late, StoreBusy(self._path, self._limit_s))
 
     def _resolve(self, batch: Sequence[QueuedOperation], error: BaseException | None = None) -> None:
-        """Tell each event loop once."""
+        """Resolve the futures of a batch, with one call for each event loop."""
         if error is not None:
             for waiting in batch:
                 waiting.fail(error)
@@ -166,7 +168,7 @@ class ReadQueue:
 
 
 def settle(batch: Iterable[QueuedOperation]) -> None:
-    """Tell those who wait what came of it; on their event loop."""
+    """Resolve the futures of a batch. Call this on their event loop."""
     for waiting in batch:
         if waiting.future.done():
             continue
@@ -176,7 +178,7 @@ def settle(batch: Iterable[QueuedOperation]) -> None:
             else:
                 waiting.future.set_result(waiting.value)
         except asyncio.InvalidStateError:
-            continue  # a signal came since the look: asyncio.run cancels in its handler, between any two steps
+            continue  # a signal came after the check: asyncio.run cancels in its handler, between any two steps
 
 
 def _end(ended: asyncio.Future[None]) -> None:
@@ -191,6 +193,6 @@ def _call_soon(loop: asyncio.AbstractEventLoop, call: Callable[[A], None], argum
     try:
         loop.call_soon_threadsafe(call, argument)
     except RuntimeError:
-        # The loop is closed, so nobody is left who could wait.
+        # A closed loop has no tasks left that could wait.
         if not loop.is_closed():
             raise

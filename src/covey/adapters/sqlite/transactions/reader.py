@@ -1,4 +1,4 @@
-"""The reader: operations over one consistent view."""
+"""The reader: operations over one consistent snapshot."""
 
 from collections.abc import Callable, Sequence
 from typing import TypeVar
@@ -25,7 +25,7 @@ _VERSION = _SQL["version"]
 
 
 class Reader:
-    """Reads on one connection, on one thread."""
+    """A reader on one connection, on one thread."""
 
     def __init__(
         self,
@@ -36,7 +36,7 @@ class Reader:
         refresh: Callable[[], None] | None = None,
     ) -> None:
         self._refresh = refresh
-        """Brings what is read to where it should be; None where it always is."""
+        """Brings a replica up to date before a read. None if no refresh is needed."""
         self._condition = condition
         self._connection = connection
         self._path = path
@@ -59,7 +59,7 @@ class Reader:
             self._end()
 
     def together(self, take: Callable[[], Sequence[Job]]) -> Sequence[Job]:
-        """Run all operations that `take` returns over one view, which is not older than any of them."""
+        """Run all operations that `take` returns over one snapshot, which is not older than any of them."""
         jobs = take()
         if self._refresh is not None:
             self._refresh()
@@ -81,7 +81,7 @@ class Reader:
             job.value = finish(job.operation(self._transaction))
         except (apsw.Error, UnicodeDecodeError) as error:
             job.error = explain(self._path, error)
-        except BaseException as error:  # noqa: BLE001 - it belongs to whoever awaits the job, and is given to them
+        except BaseException as error:  # noqa: BLE001 - the caller that awaits the job gets it
             job.error = error
 
     def _begin(self) -> None:
@@ -97,7 +97,7 @@ class Reader:
         if self._connection.in_transaction:
             try:
                 self._execute(_END)
-            except apsw.Error as error:  # a damaged file does not even let go
+            except apsw.Error as error:  # on a damaged file even the end of a read can fail
                 if self._connection.in_transaction:
                     self._execute(_SQL["rollback"])
                 raise_explained(self._path, error)

@@ -1,7 +1,7 @@
-"""The writer of a replica: what it writes counts once the replica's log has accepted it.
+"""The writer of a replica: a write counts once the replica's log has accepted it.
 
-As long as others come first it undoes what was run, takes in what they did, and runs it again: the port allows for
-that.
+On a conflict, the writer undoes the operations, applies the commits of the other replicas, and runs the operations
+again. The port allows operations to run more than once.
 """
 
 from collections.abc import Callable, Sequence
@@ -24,68 +24,69 @@ from covey.core.ids import Topic
 
 
 class Recording(Protocol):
-    """Records what the transactions of one writer change. A store of its own has none."""
+    """Records the changes that the transactions of one writer make. A store that is no replica has no recording."""
 
     def through(self, execute: Execute) -> Execute:
-        """Return how to run statements that write. What is run otherwise is not recorded."""
+        """Return a callable that runs and records writing statements. Statements that run another way are not
+        recorded."""
         ...
 
     def begin(self) -> None:
-        """Record from now on; forget what was recorded before."""
+        """Start a new record; drop the previous one."""
         ...
 
     def mark(self) -> int:
-        """Return how much is recorded."""
+        """Return the current length of the record."""
         ...
 
     def undo_to(self, mark: int) -> None:
-        """Forget what was recorded since."""
+        """Drop the changes that were recorded after `mark`."""
         ...
 
     def offer(self, topics: list[Topic], tell: Callable[[], None]) -> bool:
-        """Ask to have what was recorded accepted, without waiting. True: it is told, on any thread, when `is_accepted`
-        will know at once or has to do more. False: only `is_accepted` can ask."""
+        """Offer the record to the log, without waiting. True: `tell` is called, on any thread, when `is_accepted` can
+        answer at once or has more to do. False: only `is_accepted` can offer the record."""
         ...
 
     def is_taken(self) -> bool:
-        """Tell whether what was offered is accepted, so that `is_accepted` takes no time."""
+        """Tell whether the log has accepted the offered record, so that `is_accepted` takes no time."""
         ...
 
     def is_accepted(self, topics: list[Topic]) -> bool:
-        """Have what was recorded accepted, before it is committed; tell whether it counts. If not, others came first
-        and it has to be undone and run again."""
+        """Have the log accept the record before the commit; tell whether the log did. If not, there is a conflict: undo
+        the transaction and run its operations again."""
         ...
 
     def end(self) -> None:
-        """Forget what was recorded, and record nothing."""
+        """Drop the record, and stop recording."""
         ...
 
     def catch_up(self) -> None:
-        """Take in what the others did. Nothing is under way meanwhile."""
+        """Apply the commits of other replicas. No transaction may be open meanwhile."""
         ...
 
 
 class Replication(Protocol):
-    """What makes a store a replica: its commits are accepted elsewhere, and others' are taken in."""
+    """Replication: a log accepts the commits of this store, and the store applies the commits of other replicas."""
 
     def recording(self, connection: apsw.Connection) -> Recording:
-        """Return what records the transactions of a writer on this connection."""
+        """Return the recording for a writer on this connection."""
         ...
 
     def is_followed(self) -> bool:
-        """Tell whether what others commit comes by itself, so that a read need not ask for it."""
+        """Tell whether commits of other replicas arrive by themselves, so that a read needs no refresh."""
         ...
 
     def refresh(self) -> None:
-        """Take in all that was committed anywhere before the call. Blocks, and may raise `Unavailable`."""
+        """Apply all commits that any replica made before the call. Blocks, and may raise `Unavailable`."""
         ...
 
     def capabilities(self) -> "ports.Capabilities":
-        """What this store can do."""
+        """Return the capabilities of this store."""
         ...
 
     def close(self) -> None:
-        """Let go."""
+        """Release the resources."""
         ...
 
 
@@ -93,7 +94,7 @@ T = TypeVar("T")
 
 
 class RecordedWriter(Writer):
-    """Waits for the log instead of the disk, which has only a copy."""
+    """A writer that waits for the replica's log instead of the disk. The disk has only a copy."""
 
     def __init__(
         self,
@@ -109,7 +110,7 @@ class RecordedWriter(Writer):
         self._recording = recording
         self._access.write = recording.through(self._execute)
         self._jobs: Sequence[Job] = ()
-        """What was run in the transaction that is under way."""
+        """Jobs that ran in the current transaction."""
 
     def alone(self, operation: "ports.Operation[T]", limit_s: float) -> T:
         job = Job(operation)
@@ -137,7 +138,7 @@ class RecordedWriter(Writer):
         return self._recording.is_taken()
 
     def commit(self, *, is_light: bool = False) -> None:
-        del is_light  # what counts is in the log, and that waits for nobody's disk here
+        del is_light  # durability comes from the replica's log, so no commit here waits for a disk
         jobs = self._jobs
         try:
             self._have_accepted(jobs)
@@ -176,12 +177,12 @@ class RecordedWriter(Writer):
             self.begin()
             self._jobs = jobs
             for job in jobs:
-                job.error = None  # it was refused for what is no longer so
+                job.error = None  # the state that caused the error may have changed
             self._run(jobs)
             write_counts(self._access)
 
     def _each_alone(self, jobs: Sequence[Job], refusal: IdentityRefused) -> None:
-        """Have each accepted by itself, so that the one that says what it may not say harms no other."""
+        """Have each job accepted alone, so that a job with a refused identity does not fail the other jobs."""
         if len(jobs) == 1:
             jobs[0].error = refusal
             return
@@ -194,10 +195,10 @@ class RecordedWriter(Writer):
         try:
             super().commit()
         except Unavailable as error:
-            # The log has it; this machine will take it in from there.
+            # The log has the commit; this machine will apply it from there.
             reason = f"it was accepted, but can't be written to the replica: {error.message}"
             raise Unavailable(reason, path=self._path) from error
 
 
 def _no_sync() -> None:
-    """Stand in for the wait for the disk: what counts is in the log."""
+    """Stand in for the sync of the disk: durability comes from the replica's log."""

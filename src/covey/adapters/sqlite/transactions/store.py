@@ -1,4 +1,4 @@
-"""The store in the calling thread: for commands and hooks that live for some milliseconds."""
+"""The store in the calling thread, for commands and hooks that live for some milliseconds."""
 
 import os
 from typing import TypeVar
@@ -17,7 +17,7 @@ T = TypeVar("T")
 
 
 class SqliteStore:
-    """For one thread. `commit` and `read` never suspend, so they can be driven without an event loop."""
+    """A store for one thread. `commit` and `read` never suspend, so they can be driven without an event loop."""
 
     def __init__(
         self,
@@ -27,7 +27,7 @@ class SqliteStore:
         synchronous: Synchronous = "full",
         limit_s: float = BUSY_LIMIT_S,
     ) -> None:
-        """Open the store, and make it where there is none. `limit_s` is how long a commit waits for its turn."""
+        """Open the store, and make it if there is none. `limit_s` is the timeout of a commit for the writer lock."""
         self.path = absolute(path)
         self._synchronous: Synchronous = synchronous
         self._limit_s = limit_s
@@ -57,7 +57,7 @@ class SqliteStore:
         return capabilities(self._synchronous)
 
     async def commit(self, operation: "ports.Operation[T]", *, is_long: bool = False, is_light: bool = False) -> T:
-        del is_long, is_light  # the calling thread is the only one, and nobody waits for it
+        del is_long, is_light  # there is only the calling thread, and no event loop that it could block
         self._begin()
         try:
             return self._writer.alone(operation, self._limit_s)
@@ -75,7 +75,7 @@ class SqliteStore:
     async def close(self) -> None:
         if not self._is_closed and os.getpid() == self._pid:
             self._is_closed = True
-            if "_writer" in vars(self):  # where a late property stands once it was used
+            if "_writer" in vars(self):  # a late property is in the instance's dict once it was used
                 self._writer.close()
             else:
                 self._reader.close()

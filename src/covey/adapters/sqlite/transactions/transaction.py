@@ -7,18 +7,18 @@ from covey.core.ids import Topic
 from covey.core.late import late
 
 Ring = Callable[[Collection[Topic]], None]
-"""Called once a commit is durable, on the thread that writes, with each topic once; never blocks, never raises."""
+"""Called with each topic once when a commit is durable, on the thread that writes. Never blocks, never raises."""
 
 
 def ring_nobody(_topics: Collection[Topic]) -> None:
-    """Stand in for wake-ups where nobody waits."""
+    """Stand in for wake-ups in a store without waiting programs."""
 
 
 class SqliteTransaction:
-    """One object for all transactions of a connection: it holds nothing of its own but the topics.
+    """The only transaction object of a connection, for all its transactions. Its only state is the topics.
 
-    Each kind of record is loaded when it is first used: a short-lived program looks at two or three of them. The types
-    of what stands below are inferred.
+    Each kind of record is loaded at its first use: a short-lived program uses two or three of them. The types of the
+    properties below are inferred.
     """
 
     def __init__(self, access: Access) -> None:
@@ -26,7 +26,7 @@ class SqliteTransaction:
         self.topics: list[Topic] = []
 
     def begin(self, version: int) -> None:
-        """Begin over what others had committed when they came to `version`."""
+        """Begin a transaction. `version` is SQLite's number for the commits of other connections."""
         self._access.begin(version)
 
     @property

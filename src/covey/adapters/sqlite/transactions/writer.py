@@ -1,10 +1,10 @@
 """The writer: operations that become durable together.
 
-Operations of one batch share a transaction and one wait for the disk. Marking each of them with a savepoint would cost
-as much as a third of a send, because SQLite then keeps a copy of every page that it touches. So a batch runs without
-marks first. An operation that raises before it has written anything, as refusals do, harms nobody. If one has written
-and then raises, the batch is undone and run again, with marks. The port allows for that: an operation may run more than
-once before it counts.
+The operations of a batch share a transaction and one sync of the disk. A savepoint for each would cost as much as a
+third of a send, because SQLite then keeps a copy of every page that it touches. So a batch runs without savepoints
+first. An operation that raises before its first write, as refusals do, does not affect the other operations. If an
+operation raises after a write, the batch is undone and runs again, with savepoints. The port allows this: an operation
+may run more than once before it counts.
 """
 
 from collections.abc import Callable, Sequence
@@ -40,7 +40,7 @@ class Spoiled(Exception):
 
 
 class Writer:
-    """Writes on one connection, on one thread at a time."""
+    """A writer on one connection, on one thread at a time."""
 
     def __init__(
         self,
@@ -52,7 +52,8 @@ class Writer:
         known: ConnectionCache | None = None,
         sync: Callable[[], None] | None = None,
     ) -> None:
-        """`sync` waits for the disk after a commit; None where SQLite itself does, or nobody wants to."""
+        """Make a writer. `sync` waits for the disk after a commit. None if SQLite syncs itself, or if no sync is
+        wanted."""
         self._connection = connection
         self._path = path
         self._turnstile = turnstile
@@ -86,7 +87,7 @@ class Writer:
         return value
 
     def begin_at_once(self) -> bool:
-        """Begin a transaction if it can be had without waiting; tell whether it can."""
+        """Begin a transaction if no wait is needed; tell whether the transaction began."""
         if not self._turnstile.enter_at_once():
             return False
         try:
@@ -94,13 +95,13 @@ class Writer:
             self._begin()
         except (apsw.Error, CoveyError):
             self.abandon()
-            return False  # whatever it was, `begin` will meet it where it may wait
+            return False  # `begin` will meet the same error, and may wait
         finally:
             self._connection.set_busy_timeout(int(BUSY_LIMIT_S * 1000))
         return True
 
     def begin(self, limit_s: float | None = None) -> None:
-        """Wait for the turn, for `limit_s` seconds where it is given, and begin a transaction."""
+        """Wait for the writer lock, for at most `limit_s` seconds if given, and begin a transaction."""
         self._turnstile.enter(limit_s)
         try:
             self._begin()
@@ -112,8 +113,8 @@ class Writer:
             raise
 
     def run(self, jobs: Sequence[Job]) -> None:
-        """Run operations in the transaction that was begun, each whole by itself. What this raises concerns the store;
-        the transaction is undone then."""
+        """Run operations in the current transaction, each atomic by itself. An exception from this method concerns the
+        store; the transaction is undone then."""
         try:
             self._run(jobs)
             write_counts(self._access)
@@ -125,20 +126,20 @@ class Writer:
             raise
 
     def offer(self, tell: Callable[[], None]) -> bool:
-        """Begin to have what was run accepted, where others have to do that and a thread is not needed to wait for it:
-        `tell` is called then, on any thread, when it is time to commit. False where there is nothing to begin. What
-        fails is undone."""
+        """Start the acceptance of a replica's batch if no thread is needed to wait for the answer. True: `tell` is
+        called, on any thread, when it is time to commit. False: there is nothing to start. A batch that fails is
+        undone."""
         del tell
         return False
 
     def is_taken(self) -> bool:
-        """Tell whether what was offered is accepted, so that `commit` takes no time."""
+        """Tell whether the offered batch is accepted, so that `commit` takes no time."""
         return False
 
     def commit(self, *, is_light: bool = False) -> None:
-        """Commit what was run, let the next process pass, wait for the disk unless it is light, and ring. What fails
-        is undone; but if only the wait fails, durability is unknown: StoreUnconfirmed. Nothing counts that was written
-        to files that are not the store's any more: StoreMissing."""
+        """Commit the transaction, release the writer lock, wait for the disk unless the commit is light, and ring. A
+        commit that fails is undone. If only the sync fails, durability is unknown: StoreUnconfirmed. A write to files
+        that are no longer the store's does not count: StoreMissing."""
         try:
             self._execute(_COMMIT)
         except apsw.Error as error:
@@ -154,12 +155,12 @@ class Writer:
         self._ring_topics()
 
     def run_and_commit(self, jobs: Sequence[Job]) -> None:
-        """Do both."""
+        """Run operations in the current transaction, and commit."""
         self.run(jobs)
         self.commit()
 
     def abandon(self) -> None:
-        """Undo what was begun, if anything was, and let the next process pass."""
+        """Undo the current transaction, if there is one, and release the writer lock."""
         self._undo()
         self._turnstile.leave()
 
@@ -220,7 +221,7 @@ class Writer:
     def _undo(self) -> None:
         self._known.forget()
         self._transaction.topics.clear()
-        # SQLite has undone it already where the disk was full or failed.
+        # SQLite has already rolled back if the disk was full or failed.
         if self._connection.in_transaction:
             self._execute(_ROLLBACK)
 
