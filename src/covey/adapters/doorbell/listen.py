@@ -19,7 +19,7 @@ class DoorbellWakeups:
 
     One object may be used on several event loops, one after the other or in several threads at once: each loop that
     listens has one socket. Entering `listen` raises RuntimeFolderUnusable if the runtime folder is not private; `ring`
-    then does nothing on other processes.
+    then sends nothing.
     """
 
     def __init__(self, store: str, runtime: str) -> None:

@@ -21,8 +21,8 @@ Mark = tuple[int, int]
 
 
 class LockFile:
-    """The lock at a path. Only one of our own processes may try to take it at a time. So a lock that it finds is never
-    one of ours that is in use."""
+    """The lock at a path. Only one of our own processes may try to take the lock at a time. So an existing lock is
+    never one of ours that is in use."""
 
     def __init__(self, path: str, own: str) -> None:
         """`own` is a private path on the same file system. The file at `own` becomes the lock by a hard link, so that
