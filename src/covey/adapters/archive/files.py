@@ -1,4 +1,4 @@
-"""Files that get their name when they are whole, and not before."""
+"""Files that get their names only when they are complete."""
 
 import errno
 import os
@@ -12,7 +12,7 @@ from covey.disk.syncing import sync, sync_folder
 
 UNFINISHED: Final = ".part"
 RECORDS: Final = ".part-records"
-"""What is added to the name of files that are needed meanwhile."""
+"""Suffixes of temporary files."""
 
 
 class NewFiles(NamedTuple):
@@ -22,9 +22,9 @@ class NewFiles(NamedTuple):
 
 @contextmanager
 def whole_file(file: str, *, replace: bool) -> Generator[IO[bytes]]:
-    """Give a file to write to. It gets its name, on the disk, when the block ends well; otherwise nothing is left. What
-    a killed process has left is written over by the next. Where another process writes it now that is BlockingIOError;
-    where it can't be written, another OSError."""
+    """Yield a file to write to. The file gets its name, durably, when the block ends without an error; otherwise no
+    file is left. The leftover of a killed process is overwritten by the next. Raise BlockingIOError if another process
+    is writing the same file, and another OSError if the file can't be written."""
     if os.path.isdir(file):
         raise Invalid("file", file, "it is a folder")
     if os.path.lexists(file) and not replace:
@@ -44,7 +44,7 @@ def whole_file(file: str, *, replace: bool) -> Generator[IO[bytes]]:
 
 @contextmanager
 def final_file(file: str, *, replace: bool) -> Generator[NewFiles]:
-    """Give files for a backup: the archive, which is a whole file, and records that are needed meanwhile."""
+    """Yield the files for a backup: the archive, which is a `whole_file`, and a temporary file for the records."""
     records = f"{file}{RECORDS}"
     with written(file), whole_file(file, replace=replace) as archive:
         try:
@@ -52,12 +52,12 @@ def final_file(file: str, *, replace: bool) -> Generator[NewFiles]:
             os.close(os.open(records, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
             yield NewFiles(archive, records)
         finally:
-            _remove_records(records)  # before: where the archive has its name, nothing else is left
+            _remove_records(records)  # before the archive gets its name, so that no other file is left then
 
 
 @contextmanager
 def written(file: str) -> Generator[None]:
-    """Say what is wrong where a file can't be written."""
+    """Raise an OSError while writing `file` as an error of Covey."""
     try:
         yield
     except BlockingIOError:
@@ -75,13 +75,13 @@ def written(file: str) -> Generator[None]:
 
 @contextmanager
 def _own(path: str) -> Generator[IO[bytes]]:
-    """Give the file, locked: two processes that write to one place would write over each other."""
+    """Yield the file, locked: two processes that write to one path would overwrite each other's data."""
     lock = FileLock(path)
     try:
         if not lock.take_at_once() or not _is_at(path, lock.descriptor):
-            raise BlockingIOError  # another process writes it, or has just finished it
+            raise BlockingIOError  # another process is writing the file, or has just finished it
         os.ftruncate(lock.descriptor, 0)
-        # An open file of its own, because a forked child closes the lock's.
+        # A separate open file, because a forked child closes the one of the lock.
         with open(path, "r+b") as file:
             yield file
     finally:
@@ -96,7 +96,7 @@ def _is_at(path: str, descriptor: int) -> bool:
 
 
 def _remove_records(path: str) -> None:
-    """Remove a database, with what its engine has left beside it: a log of another file must never get to a new one."""
+    """Remove a database with the files of its engine: the log of an old database must never be applied to a new one."""
     for beside in ("", "-journal", "-wal", "-shm"):
         _remove(f"{path}{beside}")
 

@@ -1,6 +1,6 @@
-"""Backups as tar files: contents.json, covey.db, blobs/<digest>…, and end.json, without which it is not whole.
+"""Backups as tar files: contents.json, covey.db, blobs/<digest>…, and end.json, without which a backup is incomplete.
 
-A program for tar files shows and unpacks them. One that somebody has compressed is read all the same.
+Any program for tar files can list and unpack them. A backup that was compressed later can be read too.
 """
 
 import bz2
@@ -25,12 +25,12 @@ from covey.ports.backup import Archive, Contents, NewArchive
 from covey.ports.checkup import Tell
 
 MAX_READ: Final = 4 * 1024 * 1024
-"""Nothing reads more at once. A header of a tar file that claims to be larger is none of ours."""
+"""The largest read. A header of a tar file that claims to be larger is not from a backup."""
 
 FREE_BYTES: Final = 64 * 1024 * 1024
 MAX_RATIO: Final = 100
-"""A file may unpack to this many times its size, and to `FREE_BYTES` in any case. A database seldom compresses to less
-than a twentieth."""
+"""A compressed file may unpack to this many times its size, and to `FREE_BYTES` in any case. A database seldom
+compresses to less than a twentieth."""
 
 _PACKED: Final = (
     (b"\x1f\x8b", gzip.open),
@@ -38,15 +38,15 @@ _PACKED: Final = (
     (b"\xfd7zXZ\x00", lzma.open),
     (b"\x5d\x00\x00", lzma.open),
 )
-"""How compressed files begin, and what reads them."""
+"""The first bytes of compressed files, and the functions that open them."""
 
 
 class Unpacked:
-    """The content of a file, unpacked where it is compressed; for reading forwards."""
+    """The content of a file, decompressed if necessary, for reading forwards only."""
 
     def __init__(self, file: str) -> None:
-        """Open the file. Anything but a file is BackupUnusable, and what can't be opened OSError."""
-        descriptor = os.open(file, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)  # a pipe would be waited for
+        """Open the file. Raise BackupUnusable if the path is no regular file, and OSError if it can't be opened."""
+        descriptor = os.open(file, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)  # or opening a pipe would block
         self._raw: IO[bytes] = os.fdopen(descriptor, "rb")
         self._file = file
         try:
@@ -64,7 +64,7 @@ class Unpacked:
         self._place = 0
 
     def read(self, size: int = -1) -> bytes:
-        """Return the next bytes. More than the bounds allow is BackupUnusable."""
+        """Return the next bytes. Raise BackupUnusable if a bound is exceeded."""
         if not 0 <= size <= MAX_READ:
             raise BackupUnusable(self._file, f"a part of it claims to have {size:,} bytes, which no header has")
         content = self._content.read(size)
@@ -82,7 +82,7 @@ class Unpacked:
         return self._place
 
     def seek(self, place: int, whence: int = os.SEEK_SET) -> int:
-        """Go on to a place further on."""
+        """Skip forward to a place. Raise BackupUnusable for any other seek."""
         if whence != os.SEEK_SET or place < self._place:
             raise BackupUnusable(self._file, "its parts are not in the order in which they are read")
         while self._place < place:
@@ -102,7 +102,7 @@ BLOBS: Final = "blobs/"
 END: Final = "end.json"
 
 MAX_BLOB: Final = 128 * 1024 * 1024
-"""No blob is larger."""
+"""The largest size of a blob."""
 
 _UNREADABLE: Final = (
     tarfile.TarError,
@@ -115,15 +115,15 @@ _UNREADABLE: Final = (
     zlib.error,
     lzma.LZMAError,
 )
-"""What tarfile and the decompressors raise on content that is damaged, or made to do harm."""
+"""Exceptions of tarfile and the decompressors for damaged or malicious content."""
 
 _CHUNK: Final = 1024 * 1024
 _SMALL: Final = 1024 * 1024
-"""No description is larger; what claims to be is not ours."""
+"""The largest size of a JSON file in a backup."""
 
 
 class TarArchives:
-    """For one thread; never suspends."""
+    """`Archives` as tar files. For one thread; the methods never suspend."""
 
     @contextmanager
     def create(self, file: str, *, replace: bool) -> Generator[NewArchive]:
@@ -268,7 +268,7 @@ class _Tar:
             member = self._tar.next()
         except _UNREADABLE as error:
             raise BackupUnusable(self._file, str(error) or type(error).__name__) from error
-        vars(self._tar)["members"].clear()  # else it would remember every one
+        vars(self._tar)["members"].clear()  # otherwise tarfile would keep every member in memory
         if member is not None and (not member.isreg() or member.issparse()):
             raise BackupUnusable(
                 self._file, f"{_shown(member)} is a link, a device or something else that no backup has"
@@ -287,7 +287,7 @@ class _Tar:
         return cast(dict[str, Any], document)
 
     def _chunks(self, member: tarfile.TarInfo) -> Iterator[bytes]:
-        """Go through the content of a member; one that is cut short is not whole."""
+        """Yield the content of a member in chunks. Raise BackupUnusable if the content is cut short."""
         try:
             content = self._tar.extractfile(member)
             left = member.size
@@ -301,7 +301,7 @@ class _Tar:
 
 
 def _shown(member: tarfile.TarInfo) -> str:
-    """Return the name of a member for an error: short, and without what could do harm on a terminal."""
+    """Return the name of a member for an error: short, and safe to print on a terminal."""
     return ascii(member.name[:100])
 
 

@@ -1,4 +1,4 @@
-"""Blobs as files: `<folder>/blobs/ab/cdef…`, by the sha256 of their content."""
+"""Blobs as files: `<folder>/blobs/ab/cdef…`, named by the sha256 of their content."""
 
 import errno
 import os
@@ -15,13 +15,14 @@ from covey.disk.syncing import sync, sync_folder
 from covey.ports.blobs import KEPT_S
 
 _FRESH_S: Final = 60.0
-"""A file that was touched so recently is not touched again."""
+"""A file that was touched within this time is not touched again."""
 _NO_RIGHT: Final = (errno.EROFS, errno.EACCES, errno.EPERM)
 
 
 @contextmanager
 def sharing(folder: str) -> Generator[None]:
-    """Let nobody remove a blob of the folder meanwhile."""
+    """Hold the shared lock of the folder, so that no process removes a blob. Without the right to make the lock file,
+    no lock is held."""
     lock = _open(folder)
     try:
         if lock is not None:
@@ -33,7 +34,7 @@ def sharing(folder: str) -> Generator[None]:
 
 
 def remove_unused(folder: str, path: str) -> bool:
-    """Remove a file that nobody has used lately, unless somebody shares the lock; tell whether it is gone."""
+    """Remove a file that was not used lately, unless another holder shares the lock; tell whether the file is gone."""
     lock = _open(folder)
     if lock is None:
         return False
@@ -49,7 +50,7 @@ def remove_unused(folder: str, path: str) -> bool:
 
 
 def touch(path: str) -> None:
-    """Note that a file is used now. Where that can't be written, it can't be removed either."""
+    """Record that a file is used now. A missing permission is ignored: without it, the file can't be removed either."""
     if _age(path) < _FRESH_S:
         return
     try:
@@ -60,12 +61,12 @@ def touch(path: str) -> None:
 
 
 def _age(path: str) -> float:
-    """Return for how many seconds a file was not used. One from the future is as old as one from now."""
+    """Return the seconds since the last use of a file; 0 if its time is in the future."""
     return max(0.0, time.time() - os.stat(path).st_mtime)
 
 
 def _open(folder: str) -> FileLock | None:
-    """Return the lock; None where it can't be made."""
+    """Return the lock; None without the right to make its file."""
     try:
         try:
             return FileLock(f"{folder}/lock")
@@ -80,7 +81,7 @@ def _open(folder: str) -> FileLock | None:
 
 _DIGEST: Final = re.compile(r"[0-9a-f]{64}")
 _FOLDER_CHARS: Final = 2
-"""How much of a digest names the folder of its file."""
+"""The number of characters of a digest that name the folder of its file."""
 _LEFTOVER_AGE_S: Final = 3600.0
 _CHUNK: Final = 1024 * 1024
 _NO_ROOM: Final = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
@@ -89,15 +90,15 @@ _NO_ROOM: Final = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 class BlobFiles:
     """`Blobs` in a folder that several processes may share.
 
-    A file appears under its name whole and on the disk, or not at all. The methods do their work at once and never
-    suspend: fit for programs without an event loop, and for snapshots of files that are small beside a commit.
+    A file appears under its name complete and durable, or not at all. The methods block and never suspend: they suit
+    programs without an event loop, and snapshots of small files, which cost little beside a commit.
     """
 
     def __init__(self, folder: str) -> None:
         self._folder = f"{folder}/{BLOBS_FOLDER}"
         self._unfinished = f"{self._folder}/tmp"
         self._prepared: set[str] = set()
-        """Folders of which this object knows that they are on the disk."""
+        """Folders that this object has made durable."""
 
     async def put(self, content: bytes) -> str:
         digest = _sha256(content).hexdigest()
@@ -123,7 +124,7 @@ class BlobFiles:
         return content
 
     async def has(self, digest: str) -> bool:
-        """Tell whether `get` would return the content: it is read, because a damaged file counts as missing."""
+        """Tell whether `get` would return the content. The file is read, because a damaged file counts as missing."""
         if not _DIGEST.fullmatch(digest):
             return False
         path = self._path(digest)
@@ -157,7 +158,7 @@ class BlobFiles:
             raise _unwritable(error, path) from error
 
     def drop(self, digest: str) -> None:
-        """Remove the content at once, where this folder is only a copy of what is kept elsewhere."""
+        """Remove the content at once: for a folder that is only a cache of another store."""
         if _DIGEST.fullmatch(digest):
             _remove(self._path(digest))
 
@@ -174,16 +175,16 @@ class BlobFiles:
         else:
             try:
                 self._write(path, content)
-            except FileNotFoundError:  # somebody cleaned up underneath: once more, from the ground
+            except FileNotFoundError:  # another program removed the folders: make them again
                 self._prepared.clear()
                 self._prepare(folder)
                 self._write(path, content)
-        # Also where the file was there: who put it may not have come to this yet.
+        # Also if the file existed: its writer may not have synchronised the folder yet.
         self._prepare(folder)
         sync_folder(folder)
 
     def _prepare(self, folder: str) -> None:
-        """Make the folder and those above it, and see to it that they outlive a power cut."""
+        """Make the folder and those above it, and make them survive a power cut."""
         if folder in self._prepared:
             return
         if not self._prepared:
@@ -212,7 +213,7 @@ class BlobFiles:
             raise
 
     def _sweep(self) -> None:
-        """Remove what killed writers have left. A live one writes on, so that its file is never that old."""
+        """Remove the leftovers of killed writers. A live writer keeps writing, so that its file is never that old."""
         oldest = time.time() - _LEFTOVER_AGE_S
         for name in os.listdir(self._unfinished):
             leftover = f"{self._unfinished}/{name}"
@@ -220,11 +221,11 @@ class BlobFiles:
                 if os.stat(leftover).st_mtime < oldest:
                     os.unlink(leftover)
             except OSError:
-                continue  # another sweeper was faster, or it can't be removed: it is in nobody's way
+                continue  # another process removed it, or it can't be removed and does no harm
 
 
 def _sha256(content: bytes = b""):
-    from hashlib import sha256  # here because it brings OpenSSL, and most messages carry no file
+    from hashlib import sha256  # here because it loads OpenSSL, and most messages carry no file
 
     return sha256(content)
 

@@ -1,4 +1,4 @@
-"""Blobs under examination: nothing is missing that messages refer to, and killed writers left nothing."""
+"""The checkup of blobs: missing content that messages refer to, and leftovers of killed writers."""
 
 import os
 import time
@@ -20,7 +20,8 @@ References = Callable[[], Awaitable[Collection[str]]]
 
 
 class BlobsCheckup:
-    """It looks whether the files are there, not whether they are whole: that would read all of them."""
+    """`Checkup` of the blobs in a folder. It checks that the files exist, but not their content: that would mean to
+    read all of them."""
 
     area = Area.BLOBS
 
@@ -54,7 +55,7 @@ class BlobsCheckup:
         return os.path.isfile(f"{self._folder}/{digest[:2]}/{digest[2:]}")
 
     def _leftovers(self) -> Sequence[str]:
-        """Return what is older than any live writer's file can be."""
+        """Return the unfinished files that are older than any live writer's file can be."""
         oldest = time.time() - _LEFTOVER_AGE_S
         try:
             with os.scandir(f"{self._folder}/tmp") as entries:

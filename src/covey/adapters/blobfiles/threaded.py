@@ -1,4 +1,4 @@
-"""Blobs on threads, for programs with an event loop: a large file must not stop it."""
+"""Blobs on threads, for programs with an event loop: a large file must not block the loop."""
 
 import asyncio
 
@@ -8,7 +8,7 @@ from covey.ports.blobs import Blobs
 
 
 class ThreadedBlobs:
-    """Over the blobs in a folder, or any others that wait in the calling thread."""
+    """`Blobs` around the blobs in a folder, or around any others that block the calling thread."""
 
     def __init__(self, blobs: str | Blobs) -> None:
         self._blobs: Blobs = BlobFiles(blobs) if isinstance(blobs, str) else blobs

@@ -1,4 +1,4 @@
-"""Posts as lines on a stream, for a person who looks at it."""
+"""Posts as lines on a stream, for a person who reads it."""
 
 from covey.adapters.console.channel import ConsoleChannel
 

@@ -1,4 +1,4 @@
-"""The console: a line for each post."""
+"""The console channel: a line on a stream for each post."""
 
 from typing import TextIO
 
@@ -8,7 +8,7 @@ from covey.core.text.hidden import unbroken, visible
 
 
 class ConsoleChannel:
-    """`Channel`. What others wrote can't move the cursor, change colours or fake a second line."""
+    """`Channel`. The text of a message can't move the cursor, change colours or fake a second line."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
@@ -18,14 +18,14 @@ class ConsoleChannel:
             self._stream.write(f"{line_of(outgoing)}\n")
             self._stream.flush()
         except BrokenPipeError:
-            raise  # who reads has left: there is no console any more
+            raise  # the reader has closed the stream: there is no console any more
         except (OSError, ValueError) as error:
             return Refused(f"the stream can't be written: {error}")
         return Posted()
 
 
 def line_of(outgoing: Outgoing) -> str:
-    """Return a post as one line: which channel and conversation, who says it, and what."""
+    """Return a post as one line: channel, conversation, sender, state of the task, and text."""
     post, message = outgoing
     where = f"{post.channel}/{post.conversation}" if post.conversation else post.channel
     task = f" [task {message.task.state}]" if message.task is not None and message.task.state else ""

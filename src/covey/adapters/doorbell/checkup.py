@@ -1,4 +1,4 @@
-"""Doorbells under examination: a private folder, and in it no sockets that nobody answers."""
+"""The checkup of doorbells: the runtime folder must be private, and contain no sockets of dead processes."""
 
 import os
 import time
@@ -26,7 +26,7 @@ BETWEEN_LOOKS_S: Final = 0.05
 
 
 class DoorbellCheckup:
-    """Of the space whose store is at this path; what other spaces have in the folder is left alone."""
+    """`Checkup` of the space whose store is at a path. Files of other spaces in the runtime folder are left alone."""
 
     area = Area.WAKEUPS
 
@@ -65,13 +65,13 @@ class DoorbellCheckup:
             return Finding(RUNTIME_FOLDER_UNUSABLE, error.message, hindrance="only you can choose another folder")
         if flaw is None:
             return None
-        # Rights on a folder of one's own can be set; a folder of another user, or a link, has to go.
+        # The permissions of a folder of this user can be repaired; a folder of another user, or a link, can't.
         hindrance = None if _is_own(self._runtime) else flaw
         return Finding(RUNTIME_FOLDER_UNUSABLE, f"the runtime folder {self._runtime}: {flaw}", hindrance=hindrance)
 
     def _stale(self) -> list[str]:
-        """Return the sockets that nobody answers, and the links that lead nowhere. For a moment those of a process that
-        is just closing look so too: what is gone at the next look does not count."""
+        """Return the sockets of dead processes, and the dangling links. The files of a process that is just closing
+        look the same for a moment, so only files that are stale in every check count."""
         stale = self._stale_now()
         for _ in range(LOOKS - 1):
             if stale:
@@ -84,7 +84,8 @@ class DoorbellCheckup:
         return [*sorted(f"{self._space}/p/{name}" for name in dead_doors(self._space)), *self._stray_links()]
 
     def _stray_links(self) -> list[str]:
-        """Return the links that lead nowhere. A socket is bound before it is linked to, and removed after its links."""
+        """Return the dangling links. A live process never has one: its socket is bound before its links are made, and
+        removed after them."""
         links = [f"{topic}/{name}" for topic in topics_in(self._space) for name in names_in(f"{self._space}/{topic}")]
         doors = set(names_in(f"{self._space}/p"))
         return sorted(f"{self._space}/{link}" for link in links if os.path.basename(link) not in doors)

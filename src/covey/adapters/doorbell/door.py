@@ -1,4 +1,4 @@
-"""The door: the one socket of a listening process, and the links that lead to it."""
+"""The door: the socket of a listening process, and the links to it, one for each topic."""
 
 import atexit
 import os
@@ -16,7 +16,8 @@ _TOPIC_LENGTH: Final = 16
 
 
 class ListeningSocket:
-    """A bound socket. Its files go when it is closed or the process ends; after a SIGKILL others remove them."""
+    """A bound socket. Its files are removed when the socket is closed or the process ends; after a SIGKILL other
+    processes remove them."""
 
     def __init__(self, runtime: str, space: str) -> None:
         make_private(runtime)
@@ -35,16 +36,16 @@ class ListeningSocket:
 
     @property
     def is_own(self) -> bool:
-        """Whether this process opened it, and not one that this process was forked from."""
+        """True if this process opened the socket, and not a process that this one was forked from."""
         return self._pid == os.getpid()
 
     @property
     def is_in_place(self) -> bool:
-        """Whether the socket's file is still there: some systems clean their temporary folders."""
+        """True if the socket's file still exists: some systems clean their temporary folders."""
         return os.path.exists(f"{self._space}/p/{self.name}")
 
     def link(self, topic: str) -> None:
-        """Lead the topic here. FileNotFoundError where the space's folder was removed."""
+        """Make a link from the topic to this socket. Raise FileNotFoundError if the folder of the space was removed."""
         folder = f"{self._space}/{topic}"
         for _ in range(_TRIES):
             _make_folder(folder)
@@ -53,7 +54,7 @@ class ListeningSocket:
             except FileExistsError:
                 pass
             except FileNotFoundError:
-                continue  # the last listener left at this very moment and took the folder along
+                continue  # the last listener left at this moment and removed the folder
             self._topics.add(topic)
             return
         raise FileNotFoundError(folder)
@@ -63,7 +64,7 @@ class ListeningSocket:
         remove_link(f"{self._space}/{topic}", self.name)
 
     def close(self) -> None:
-        """Remove the links, then the socket: whoever finds a socket can find its links."""
+        """Remove the links, then the socket: a process that finds a dead socket can find its links."""
         atexit.unregister(self.close)
         self.socket.close()
         if self.is_own:
@@ -75,7 +76,7 @@ class ListeningSocket:
 
 
 def sweep(space: str) -> None:
-    """Remove the doors of processes that were killed, and all links to them, as far as that can be done."""
+    """Remove the sockets of killed processes, and all links to them. Files that can't be removed stay."""
     try:
         _sweep(space)
     except OSError:
@@ -83,17 +84,17 @@ def sweep(space: str) -> None:
 
 
 def dead_doors(space: str) -> set[str]:
-    """Return the names of the sockets that nobody answers."""
+    """Return the names of the sockets of dead processes."""
     return {name for name in names_in(f"{space}/p") if _is_dead(f"{space}/p/{name}")}
 
 
 def topics_in(space: str) -> list[str]:
-    """Return the topics that anybody listens to, or listened to when it was killed."""
+    """Return the topics with a listener, or with links of a killed one."""
     return [name for name in names_in(space) if len(name) == _TOPIC_LENGTH]
 
 
 def names_in(folder: str) -> list[str]:
-    """Return what is in a folder; nothing where it is gone."""
+    """Return the names in a folder; none if the folder is gone."""
     try:
         return os.listdir(folder)
     except FileNotFoundError:
@@ -118,12 +119,12 @@ def _bind(door: socket.socket, space: str) -> str:
         try:
             _make_folder(space)
             _make_folder(f"{space}/p")
-            # For a moment a socket that is being bound refuses like a dead one. Until it has its final name nobody
-            # takes it for either.
+            # While a socket is being bound, it refuses connections like a dead one. Under its hidden name, no process
+            # takes it for a live or a dead one.
             door.bind(half_made)
             os.rename(half_made, f"{space}/p/{name}")
         except FileNotFoundError:
-            continue  # the last process that listened closed at this very moment and took the folder along
+            continue  # the last listening process closed at this moment and removed the folder
         return name
     raise FileNotFoundError(space)
 
@@ -157,4 +158,4 @@ def _remove_folder(folder: str) -> None:
     try:
         os.rmdir(folder)
     except OSError:
-        return  # others are in it
+        return  # it has other entries

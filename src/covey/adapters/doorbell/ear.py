@@ -1,4 +1,4 @@
-"""The ear: hears for one event loop what comes to its door, and rings the bells of the topic."""
+"""The listener of one event loop: it reads datagrams from its socket, and rings the bells of their topics."""
 
 import asyncio
 from collections.abc import Iterable
@@ -10,12 +10,12 @@ from typing import Final
 from covey.adapters.doorbell.door import ListeningSocket
 
 LINGER_S: Final = 1.0
-"""How long a topic stays linked when its last bell has gone: who waits for one message often waits for the next, and
-taking a link away and making it again costs more than all else in between."""
+"""The time for which a topic stays linked after its last bell was removed. A caller that waits for one message often
+waits for the next, and removing and making a link costs more than everything else in between."""
 
 _QUEUE_LENGTH: Final = Path("/proc/sys/net/unix/max_dgram_qlen")
 _FEWEST_QUEUED: Final = 10
-"""What a socket takes unread on systems that do not tell: never more than they do."""
+"""The assumed length of a socket's queue on systems that do not report it: a lower bound."""
 
 
 class DoorbellBell:
@@ -48,13 +48,13 @@ class DoorbellBell:
 
     def _wake(self) -> None:
         if self._waiter is not None and not self._waiter.done():
-            # A signal may come between the look and this: asyncio.run cancels in its handler, between any two steps.
+            # A signal may come after the check: the handler of asyncio.run cancels between any two steps.
             with suppress(asyncio.InvalidStateError):
                 self._waiter.set_result(None)
 
 
 class Listener:
-    """A door and the bells behind it, on one event loop at a time."""
+    """A listening socket and its bells, on one event loop at a time."""
 
     def __init__(self, runtime: str, space: str) -> None:
         self._runtime = runtime
@@ -72,20 +72,20 @@ class Listener:
 
     @property
     def door_name(self) -> str:
-        """What others find its door by; empty where it is closed."""
+        """The name of the socket's file; empty if the socket is closed."""
         return "" if self._door is None else self._door.name
 
     def attach(self, loop: asyncio.AbstractEventLoop) -> None:
-        """Hear on this loop; call it there."""
+        """Start reading on this loop. Call this on the loop's thread."""
         self.loop = loop
         self._thread = get_ident()
         if self._door is not None:
             loop.add_reader(self._door.socket.fileno(), self._read)
 
     def detach(self) -> None:
-        """Stop hearing; call it on the loop."""
+        """Stop reading. Call this on the loop's thread."""
         loop, self.loop = self.loop, None
-        # In a forked child the loop still shares its selector with the parent's: hands off.
+        # In a forked child the loop still shares its selector with the parent's loop, and must not change it.
         if loop is not None and not loop.is_closed() and self._door is not None and self._door.is_own:
             loop.remove_reader(self._door.socket.fileno())
 
@@ -109,7 +109,7 @@ class Listener:
                 self._linger(topic)
 
     def hear(self, topics: Iterable[str]) -> None:
-        """Ring the bells of topics at once, for somebody in this process; any thread may call it."""
+        """Ring the bells of topics directly, for a caller in this process. Any thread may call this."""
         rung = [topic for topic in topics if topic in self._bells]
         loop = self.loop
         if not rung or loop is None:
@@ -124,7 +124,7 @@ class Listener:
                 raise
 
     def mend(self, bell: DoorbellBell) -> None:
-        """Put back what a cleaner of temporary folders took away. It is worth a look whenever nothing has rung."""
+        """Restore files that a cleaner of temporary folders removed. Called after each wait that timed out."""
         if self._door is None:
             return
         try:
@@ -133,7 +133,7 @@ class Listener:
             else:
                 self._move()
         except OSError:
-            return  # nothing rings then; whoever waits looks by itself as well
+            return  # then no bell rings; waiting callers also read the store after each timeout
 
     def _linger(self, topic: str) -> None:
         if self.loop is not None and not self.loop.is_closed():
@@ -142,7 +142,7 @@ class Listener:
             self._unlink(topic)
 
     def _has_lingered(self, topic: str) -> bool:
-        """Tell whether the topic is still linked, and keep it so."""
+        """Tell whether the topic is still linked, and keep the link."""
         handle = self._lingering.pop(topic, None)
         if handle is None:
             return False
@@ -155,7 +155,7 @@ class Listener:
             self._door.unlink(topic)
 
     def close(self) -> None:
-        """Hear nothing any more; call it on the loop, unless that is closed."""
+        """Stop reading and close the socket. Call this on the loop's thread, unless the loop is closed."""
         self.detach()
         for handle in self._lingering.values():
             handle.cancel()
@@ -170,7 +170,7 @@ class Listener:
                 self._door.link(topic)
 
     def _move(self) -> None:
-        """Listen at a new door with all bells."""
+        """Open a new socket for all bells."""
         loop = self.loop
         self.close()
         self._door = ListeningSocket(self._runtime, self._space)
@@ -188,7 +188,7 @@ class Listener:
             except OSError:  # all read
                 break
         else:
-            # The socket may have been full, and rings for any topic refused.
+            # The queue may have been full, so that rings for any topic were refused.
             rung = set(self._bells)
         self._ring(rung)
 

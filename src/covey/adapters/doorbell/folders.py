@@ -1,4 +1,4 @@
-"""Where the sockets are: a short, private folder on which all processes of a user agree."""
+"""The runtime folder: a short, private folder for sockets, on which all processes of a user agree."""
 
 import os
 import stat
@@ -7,13 +7,13 @@ from typing import Final
 
 from covey.core.errors import Unavailable
 
-try:  # the same function; hashlib brings OpenSSL with it, which a short-lived process would wait for
+try:  # the same function; hashlib loads OpenSSL, which costs a short-lived process time
     from _blake2 import blake2b
 except ImportError:
     from hashlib import blake2b
 
 MAX_SOCKET_PATH: Final = 103
-"""Bytes in the path of a socket: 103 on macOS, 107 on Linux."""
+"""The longest path of a socket in bytes: 103 on macOS, 107 on Linux."""
 
 _LONGEST_BELOW: Final = len("/123456789abc/0123456789abcdef/12345678")
 
@@ -32,7 +32,7 @@ class RuntimeFolderUnusable(Unavailable):
 def runtime_folder(environ: Mapping[str, str]) -> str:
     """Return the runtime folder of this user.
 
-    Apart from COVEY_RUNTIME_DIR no variable has a say in it, so that a cron job and a login shell agree.
+    It depends on no variable but COVEY_RUNTIME_DIR, so that a cron job and a login shell agree.
     """
     chosen = environ.get("COVEY_RUNTIME_DIR")
     if chosen:
@@ -47,17 +47,18 @@ def runtime_folder(environ: Mapping[str, str]) -> str:
 
 
 def space_folder(runtime: str, store: str) -> str:
-    """Return the folder of a space, by where its store really is."""
+    """Return the folder of a space, named by a digest of the store's real path."""
     return f"{runtime}/{_digest(os.fsencode(os.path.realpath(store)), 6)}"
 
 
 def topic_name(topic: str) -> str:
-    """Return what stands for a topic in paths and datagrams."""
+    """Return the digest that represents a topic in paths and datagrams."""
     return _digest(topic.encode("utf-8", "surrogatepass"), 8)
 
 
 def make_private(runtime: str) -> None:
-    """Make the runtime folder where it is missing; RuntimeFolderUnusable where it is not private or too long."""
+    """Make the runtime folder if it is missing. Raise RuntimeFolderUnusable if it can't be made, is not private, or its
+    path is relative or too long."""
     check_path(runtime)
     try:
         os.makedirs(runtime, mode=0o700, exist_ok=True)
@@ -69,7 +70,7 @@ def make_private(runtime: str) -> None:
 
 
 def check_path(runtime: str) -> None:
-    """Raise RuntimeFolderUnusable where sockets can't have paths below this one."""
+    """Raise RuntimeFolderUnusable if the path is relative, or too long for sockets below it."""
     if not os.path.isabs(runtime):
         raise RuntimeFolderUnusable(runtime, "the path is not absolute")
     if len(os.fsencode(runtime)) + _LONGEST_BELOW > MAX_SOCKET_PATH:
@@ -77,7 +78,7 @@ def check_path(runtime: str) -> None:
 
 
 def privacy_flaw(folder: str) -> str | None:
-    """Return why others could meddle in the folder, or None where they can't."""
+    """Return the reason why other users could interfere with the folder; None if they can't."""
     status = os.lstat(folder)
     if not stat.S_ISDIR(status.st_mode):
         return "it is a symbolic link or no folder"

@@ -1,4 +1,4 @@
-"""Listening: bells that ring on an event loop when a datagram comes for one of their topics."""
+"""Listening to wake-ups: bells that ring on an event loop when a datagram for one of their topics arrives."""
 
 import asyncio
 import os
@@ -17,8 +17,9 @@ Loop = asyncio.AbstractEventLoop
 class DoorbellWakeups:
     """`Wakeups` for all processes of a user that have the store at this path open.
 
-    It may be used on several event loops, one after the other or in several threads at once: each loop that listens has
-    one socket. `listen` raises RuntimeFolderUnusable where the runtime folder is not private; `ring` is silent then.
+    One object may be used on several event loops, one after the other or in several threads at once: each loop that
+    listens has one socket. Entering `listen` raises RuntimeFolderUnusable if the runtime folder is not private; `ring`
+    then sends nothing.
     """
 
     def __init__(self, store: str, runtime: str) -> None:
@@ -27,7 +28,7 @@ class DoorbellWakeups:
         self._ringer = DoorbellRinger(store, runtime)
         self._ears: dict[Loop, Listener] = {}
         self._idle: Listener | None = None
-        """Kept for the next bell, on whichever loop, because binding a socket costs more than all else."""
+        """Kept for the next bell, on any loop, because binding a socket costs more than everything else."""
         self._is_closed = False
         self._guard = threading.Lock()
         self._pid = os.getpid()
@@ -35,11 +36,11 @@ class DoorbellWakeups:
     def ring(self, topics: Collection[Topic]) -> None:
         names = [topic_name(topic) for topic in topics]
         ears: Sequence[Listener] = ()
-        if self._pid == os.getpid():  # in a forked child they are the parent's, which hears as others do
+        if self._pid == os.getpid():  # in a forked child these are the parent's, which gets datagrams
             with self._guard:
                 ears = tuple(self._ears.values())
         self._ringer.ring_besides(names, [ear.door_name for ear in ears])
-        # Who listens in this process hears it without a socket in between; last, because it begins to run at once.
+        # Listeners in this process are rung without a socket; last, because they begin to run at once.
         for ear in ears:
             ear.hear(names)
 
@@ -47,7 +48,7 @@ class DoorbellWakeups:
         return Listening(self, frozenset(topic_name(topic) for topic in topics))
 
     def begin(self, topics: frozenset[str]) -> tuple[Listener, DoorbellBell]:
-        """Let a bell hear on the loop that runs."""
+        """Add a bell on the running loop."""
         try:
             ear = self._ear_on(asyncio.get_running_loop())
             bell = DoorbellBell(ear, topics)
@@ -61,7 +62,7 @@ class DoorbellWakeups:
         return ear, bell
 
     def end(self, ear: Listener, bell: DoorbellBell) -> None:
-        """Let a bell hear nothing any more."""
+        """Remove a bell."""
         ear.discard(bell)
         self._retire(ear)
 
@@ -96,7 +97,8 @@ class DoorbellWakeups:
             return ear
 
     def _start_over(self) -> None:
-        """Begin again in a forked child: the sockets are the parent's, and its threads may have been anywhere."""
+        """Reset the state in a forked child: the sockets are the parent's, and a thread of the parent may have held the
+        lock."""
         self._guard = threading.Lock()
         self._pid = os.getpid()
         idle = () if self._idle is None else (self._idle,)
@@ -121,7 +123,7 @@ class DoorbellWakeups:
 
 
 class Listening:
-    """A bell from the moment it is entered until it is left."""
+    """A context whose bell exists from entering until leaving it."""
 
     __slots__ = ("_ends", "_topics", "_wakeups")
 

@@ -1,8 +1,8 @@
-"""Ringing: one datagram to each process that listens to a topic. No event loop, no wait."""
+"""Ringing of topics: one datagram to each listening process, without an event loop and without blocking."""
 
 import os
 
-# The C module under `socket`: ringing needs nothing of what the other imports.
+# The C module under `socket`: ringing needs none of the modules that `socket` imports.
 from _socket import AF_UNIX, SOCK_DGRAM, socket
 from _thread import allocate_lock
 from collections.abc import Collection, Sequence
@@ -12,7 +12,8 @@ from covey.core.ids import Topic
 
 
 class DoorbellRinger:
-    """The ringing half of `Wakeups`. Safe for several threads; with nobody listening it costs one failed look."""
+    """The ringing half of `Wakeups`. Safe for several threads. Without listeners, a ring costs one failed listing of a
+    folder for each topic."""
 
     def __init__(self, store: str, runtime: str) -> None:
         self._runtime = runtime
@@ -27,7 +28,7 @@ class DoorbellRinger:
         self.ring_besides([topic_name(topic) for topic in topics], ())
 
     def ring_besides(self, names: Collection[str], known: Collection[str]) -> None:
-        """Ring topics by their names, but not at doors that have heard of it in another way."""
+        """Ring topics by their names, except at the sockets in `known`, whose listeners the caller rings directly."""
         for name in names:
             folder = f"{self._space}/{name}"
             try:
@@ -39,14 +40,14 @@ class DoorbellRinger:
             if not doors:
                 continue
             if self._pid != os.getpid():
-                # A forked child: another thread of the parent may have had the guard.
+                # A forked child: another thread of the parent may have held the lock.
                 self._guard = allocate_lock()
                 self._pid = os.getpid()
             with self._guard:
                 self._knock(folder, doors, name.encode())
 
     def close(self) -> None:
-        """Let go of the socket; from now on nothing rings."""
+        """Close the socket. Later rings have no effect."""
         with self._guard:
             self._is_closed = True
             if self._sender is not None:
@@ -54,13 +55,13 @@ class DoorbellRinger:
 
     def _knock(self, folder: str, doors: Sequence[str], name: bytes) -> None:
         try:
-            # A folder that others can write to could lead our rings anywhere.
+            # In a folder that other users can write to, links could lead to any socket.
             self._is_private = self._is_private or privacy_flaw(self._runtime) is None
             if self._is_closed or not self._is_private:
                 return
             sender = self._sender = self._sender or _open_sender()
         except OSError:
-            return  # no descriptor to spare: a hint is lost, which it may be
+            return  # no free descriptor: the ring is lost, which the port allows
         for door in doors:
             path = f"{folder}/{door}"
             try:
@@ -68,7 +69,7 @@ class DoorbellRinger:
             except ConnectionRefusedError:
                 remove_link(folder, door)
             except FileNotFoundError:
-                # A link that is gone may be back in a moment, a socket never.
+                # A missing link may come back in a moment, a socket never does.
                 if not os.path.lexists(f"{self._space}/p/{door}"):
                     remove_link(folder, door)
             except OSError:
@@ -76,16 +77,16 @@ class DoorbellRinger:
 
 
 def remove_link(folder: str, door: str) -> None:
-    """Remove a process from a topic's folder, and the folder with its last one."""
+    """Remove the link to a process from a topic's folder, and the folder with its last link."""
     remove(f"{folder}/{door}")
     try:
         os.rmdir(folder)
     except OSError:
-        return  # others are in it
+        return  # it has other links
 
 
 def remove(path: str) -> None:
-    """Remove a file where it is there and can be removed."""
+    """Remove a file if it exists and can be removed."""
     try:
         os.unlink(path)
     except OSError:
@@ -102,8 +103,8 @@ def _send(sender: socket, name: bytes, path: str) -> None:
     try:
         sender.sendto(name, path)
     except BlockingIOError:
-        # Either the waiter has rings enough, or so many of ours lie unread with others that this socket may send no
-        # more. A new socket tells the two apart.
+        # Either the queue of the listener is full, or so many of our datagrams are unread elsewhere that this socket
+        # may send no more. A new socket tells the two cases apart.
         fresh = _open_sender()
         try:
             fresh.sendto(name, path)

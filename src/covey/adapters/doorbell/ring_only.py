@@ -1,4 +1,4 @@
-"""Wake-ups for short-lived programs: they ring, and never wait."""
+"""Wake-ups for short-lived programs, which ring but never wait."""
 
 from collections.abc import Collection
 from contextlib import AbstractAsyncContextManager

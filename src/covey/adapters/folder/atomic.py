@@ -1,7 +1,7 @@
-"""Whole writes: a file has its name only when all of it is on the disk, whoever looks, and whoever is killed.
+"""Atomic writes: a file gets its name only when its whole content is on the disk, even if the writer is killed.
 
-It is written under a name that no reader takes for a message, synchronised, renamed, and then its folder is
-synchronised. All functions raise OSError.
+A file is written under a temporary name that no reader takes for a message, synchronised and renamed. Then its folder
+is synchronised. All functions raise OSError.
 """
 
 # No pathlib, tempfile or uuid: short-lived programs write here.
@@ -16,20 +16,21 @@ from covey.disk.syncing import open_folder, sync, sync_and_close, sync_folder
 _PREFIX: Final = ".covey-"
 _SUFFIX: Final = ".tmp"
 LEFTOVER_AGE_S: Final = 60.0
-"""A temporary file that is older was left by a writer that is dead, or stopped for so long that it begins anew."""
+"""An older temporary file was left by a dead writer, or by one that was stopped for so long that it writes the file
+again."""
 _FILE_MODE: Final = 0o600
 _FOLDER_MODE: Final = 0o700
 _AT_ONCE: Final = 64
-"""How many files are open at a time."""
+"""The largest number of files that are open at a time."""
 
 
 def write(path: str, content: bytes, mode: int = _FILE_MODE) -> None:
-    """Write a file, in the place of one that has its name; it is whole and durable when this returns."""
+    """Write a file, or replace the one at `path`. The file is complete and durable when this returns."""
     write_all([(path, content)], mode)
 
 
 def write_all(files: Sequence[tuple[str, bytes]], mode: int = _FILE_MODE) -> None:
-    """Write files, each as `write` does, in their order. Their folders, which must be there, are synchronised once."""
+    """Write files in order, each as `write` does. Their folders must exist, and each is synchronised once."""
     name_all(files, _nothing, _nothing, mode)
     sync_folders(os.path.dirname(path) for path, _ in files)
 
@@ -40,27 +41,27 @@ def name_all(
     synchronised: Callable[[], None],
     mode: int = _FILE_MODE,
 ) -> None:
-    """Do the same without their folders. `written` is called when some are written and have not been synchronised,
-    and `synchronised` before they get their names."""
+    """Like `write_all`, but do not synchronise the folders. For each group of files, `written` is called when the group
+    is written but not yet synchronised, and `synchronised` before its files get their names."""
     for start in range(0, len(files), _AT_ONCE):
         _write_some(files[start : start + _AT_ONCE], written, synchronised, mode)
 
 
 def move_all(moves: Sequence[tuple[str, str]]) -> None:
-    """Move files, in their order. The moves are durable when this returns. A source that is gone is
-    FileNotFoundError; a target that is there is replaced."""
+    """Move files in order. The moves are durable when this returns. A missing source raises FileNotFoundError; an
+    existing target is replaced."""
     try:
         for source, target in moves:
             os.rename(source, target)
     finally:
-        # Targets first: after a power cut between the two a file stands in both places, and never in none.
+        # Targets first: after a power cut between the two steps a file is in both folders, and never in none.
         sync_folders([os.path.dirname(target) for _, target in moves])
         sync_folders([os.path.dirname(source) for source, _ in moves])
 
 
 def make_folders(root: str, *names: str) -> str:
-    """Make the folders `names`, each in the one before, under a root that is there; return the last one's path. Those
-    that were made are durable."""
+    """Make the folders `names`, each in the one before, under an existing root, and return the path of the last one.
+    New folders are durable when this returns."""
     path = root
     for name in names:
         parent, path = path, f"{path}/{name}"
@@ -73,25 +74,26 @@ def make_folders(root: str, *names: str) -> str:
 
 
 def sync_folders(folders: Iterable[str]) -> None:
-    """See to it that the names in the folders outlive a power cut; each once."""
+    """Make the names in the folders survive a power cut. Each folder is synchronised once."""
     for folder in dict.fromkeys(folders):
         sync_folder(folder)
 
 
 class FolderSync:
-    """Folders that are to be synchronised in a while, where the wait is to begin without a delay then."""
+    """A deferred synchronisation of folders. `prepare` opens the first folder early, so that `wait` begins without
+    delay."""
 
     def __init__(self, folders: Iterable[str]) -> None:
         self._folders = list(dict.fromkeys(folders))
         self._first = -1
 
     def prepare(self) -> None:
-        """Do what can be done before the wait; `wait` is called then in any case."""
+        """Open the first folder. The caller must call `wait` afterwards in any case, which closes the folder."""
         if self._folders:
             self._first = open_folder(self._folders.pop(0))
 
     def wait(self) -> None:
-        """Return when they are on the disk."""
+        """Block until all folders are on the disk."""
         if self._first >= 0:
             descriptor, self._first = self._first, -1
             sync_and_close(descriptor)
@@ -99,13 +101,14 @@ class FolderSync:
 
 
 def is_temporary(name: str) -> bool:
-    """Tell whether a file is one of ours that has no name yet."""
+    """Tell whether a name is that of a temporary file of ours."""
     return name.startswith(_PREFIX) and name.endswith(_SUFFIX)
 
 
 def remove_leftovers(folder: str, names: Iterable[str] | None = None, *, older_than_s: float = LEFTOVER_AGE_S) -> int:
-    """Remove temporary files that dead writers have left in a folder; return how many. `names` are those in the folder,
-    for callers that have them anyway. What can't be removed stays: it is in nobody's way."""
+    """Remove the temporary files of dead writers from a folder, and return the number of removed files. `names` are the
+    names in the folder, for callers that have listed the folder already. A file that can't be removed stays, and does
+    no harm."""
     if names is None:
         try:
             names = os.listdir(folder)
@@ -122,7 +125,7 @@ def remove_leftovers(folder: str, names: Iterable[str] | None = None, *, older_t
 
 
 def leftovers(folder: str, names: Iterable[str], older_than_s: float = LEFTOVER_AGE_S) -> Sequence[str]:
-    """Return those of the names that are temporary files of dead writers."""
+    """Return the names of temporary files of dead writers."""
     oldest = time.time() - older_than_s
     found: list[str] = []
     for name in names:
@@ -143,14 +146,14 @@ def _write_some(
             begun.append(_Unfinished(path, mode))
             begun[-1].fill(content)
         written()
-        # All are with the kernel by now: one wait for the disk mostly serves the rest too.
+        # The kernel has all files by now: one wait for the disk mostly serves the other files too.
         for unfinished in begun:
             unfinished.sync()
         synchronised()
         for unfinished, (path, content) in zip(tuple(begun), files, strict=True):
             if not unfinished.name(path):
-                # It was taken for a leftover: this process was stopped for a minute in the middle of this. Or the
-                # folder is gone: then this says so.
+                # Another process took the file for a leftover, because this process was stopped for a minute in
+                # between. Or the folder is gone: then the second write raises.
                 again = _Unfinished(path, mode)
                 begun.append(again)
                 again.fill(content)
@@ -163,7 +166,7 @@ def _write_some(
 
 
 class _Unfinished:
-    """A file without its name, in the folder where it will have it."""
+    """A temporary file, in the folder of its final name."""
 
     __slots__ = ("_descriptor", "path")
 
@@ -181,7 +184,7 @@ class _Unfinished:
         self._close()
 
     def name(self, path: str) -> bool:
-        """Give it its name; False where it is gone."""
+        """Rename the file to its final name; return False if the temporary file is gone."""
         try:
             os.rename(self.path, path)
         except FileNotFoundError:
@@ -189,7 +192,7 @@ class _Unfinished:
         return True
 
     def drop(self) -> None:
-        """Remove it, unless it has its name."""
+        """Remove the temporary file, unless it was renamed."""
         self._close()
         try:
             os.unlink(self.path)
@@ -203,4 +206,4 @@ class _Unfinished:
 
 
 def _nothing() -> None:
-    """Stand in where nothing has to be waited for."""
+    """Do nothing: the callback of callers that wait for nothing else."""

@@ -1,42 +1,43 @@
-"""What is done while the disk is waited for."""
+"""Work that overlaps with waiting for the disk."""
 
 from collections.abc import Callable
 from typing import Protocol
 
 Work = Callable[[], None]
-"""Something that waits for the disk, or is done while somebody else does."""
+"""A function that waits for the disk, or runs while another thread waits for the disk."""
 
 
 class Beside(Protocol):
-    """One work at a time, beside what its owner does. For one thread at a time."""
+    """A worker that runs one function at a time, concurrently with its owner if possible. For one calling thread at a
+    time."""
 
     def begin(self, work: Work) -> None:
-        """Begin with it; the one before it is over then."""
+        """Start `work`. The previous function has ended when `work` starts."""
         ...
 
     def end(self) -> None:
-        """Return when it is over, if there is one; what it raised is raised here."""
+        """Block until the function has ended, if one is running, and raise its exception."""
         ...
 
 
 class Gate(Protocol):
-    """What has to be on the disk before anything is shown."""
+    """Commits that have to be on the disk before the folder shows them."""
 
     def begin(self) -> None:
-        """Begin to wait for it, if that was not done yet: something else will be waited for at the same time."""
+        """Start waiting for the disk, unless that has begun: the caller will wait for something else meanwhile."""
         ...
 
     def end(self) -> None:
-        """Return when it is there. Unavailable where it can't be."""
+        """Block until the commits are on the disk. Raise Unavailable if they can't be written there."""
         ...
 
     def tell(self) -> None:
-        """Tell of it those who wait for it, if that was not done yet: when nothing else is left to do but to wait."""
+        """Send the wake-ups of the commits, unless they were sent: when the caller has nothing left to do but wait."""
         ...
 
 
 class OpenGate:
-    """`Gate` where everything is on the disk that will be shown."""
+    """`Gate` for commits that are on the disk already."""
 
     def begin(self) -> None:
         return

@@ -1,4 +1,4 @@
-"""A thread for what is done while the disk is waited for."""
+"""A thread for work that overlaps with waiting for the disk."""
 
 from functools import partial
 from queue import SimpleQueue
@@ -33,7 +33,7 @@ class BesideThread:
     def _work(self, work: Work) -> None:
         try:
             work()
-        except BaseException as error:  # noqa: BLE001 - it is raised where it is to be over
+        except BaseException as error:  # noqa: BLE001 - `end` raises it
             self._over.put(error)
         else:
             self._over.put(None)

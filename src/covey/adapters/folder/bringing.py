@@ -1,7 +1,7 @@
-"""Bringing files in line: written, moved or left, whole and durable, and remembered before and after.
+"""Synchronising files with the ledger: each file is written, moved or left, and remembered before and after.
 
-First it is written down what is to come where. A writer that is killed after that is understood by the next one: what
-stands where it was to stand is ours, and what does not is owed.
+The writer first records the wanted places of the files. If the writer is killed after that, the next writer knows which
+files are ours: a file in its recorded place is ours, and a file that is missing there is owed.
 """
 
 import os
@@ -31,62 +31,62 @@ from covey.core.ids import parse_message_id
 from covey.ports.folder import Sheet
 
 _ORDER: Final = (Shelf.INBOX, Shelf.ARCHIVE, Shelf.SWEPT)
-"""The way of a file."""
+"""The shelves of a file, in the order in which files move."""
 
 _TAKEN: Final = "taken"
-"""The stamp of a file that was there, and that somebody has moved on before we could look: the next look tells."""
+"""The stamp of a file that another program moved on before we could examine it. The next look finds the file."""
 
 
 class _Step(NamedTuple):
-    """A file that is to come into its place."""
+    """A file to be put into its place."""
 
     row: Row
     content: bytes
     source: Row | None
-    """Where it stands now; None where it has to be written."""
+    """The present place of the file; None if the file has to be written."""
     is_there: bool = False
-    """It stands in its place already, and was not known there."""
+    """True if the file is in its place already, but was not known there."""
     earlier: Sequence[Row] = ()
-    """Where it has stood, or was to stand."""
+    """Former places of the file, and places where it was owed."""
 
 
 class Waits(Protocol):
-    """What those who bring files wait for, and who waits for them."""
+    """The waits that a synchronisation of files needs, and their order."""
 
     def intend(self, superseded: Sequence[Row], owed: Sequence[Row]) -> None:
-        """Write down what is to come where, for whoever comes after one that is killed; the second in the place of the
-        first."""
+        """Record the files that are about to be written, for the next writer if this one is killed. The rows `owed`
+        replace the rows `superseded`."""
         ...
 
     def confirming(self) -> None:
-        """Begin to wait until what is to be shown is durable in the ledger."""
+        """Start waiting until the messages of the files are durable in the ledger."""
         ...
 
     def confirmed(self) -> None:
-        """Return when what is to be shown is durable in the ledger."""
+        """Block until the messages of the files are durable in the ledger."""
         ...
 
     def later(self, wait: atomic.FolderSync) -> None:
-        """Wait for the disk before the visit ends."""
+        """Schedule a wait for the disk before the end of the visit."""
         ...
 
     def afterwards(self, remember: Callable[[], None]) -> None:
-        """Remember something before the notebook is asked again."""
+        """Schedule a change of the notebook before its next query."""
         ...
 
 
 class Bringing:
     def __init__(self, root: str, layout: Layout, notebook: Notebook, waits: Waits, *, is_quiet: bool = False) -> None:
-        """Where it `is_quiet`, all inboxes are as they were left: that has just been looked at."""
+        """`is_quiet` means that a look has just found all inboxes unchanged."""
         self._root = root
         self._layout = layout
         self._notebook = notebook
         self._waits = waits
         self._taken: set[str] = set()
-        """Names that this batch gives away."""
+        """Paths that this batch uses for its files."""
         marks = notebook.inboxes() if is_quiet else {}
         self._standing = {folder: True for folder, mark in marks.items() if mark.mtime > 0}
-        """Folders that were looked at, and whether they stand."""
+        """Examined folders; True for each one that exists without a link on its path."""
 
     def bring(self, sheets: Sequence[Sheet]) -> None:
         if not sheets:
@@ -98,7 +98,7 @@ class Bringing:
             step = self._step(sheet, spare)
             if step is not None:
                 steps.append(step)
-        # What was owed under another name, or in another place, is owed here now.
+        # A file that was owed under another name, or in another place, is owed here now.
         superseded = [each for step in steps for each in step.earlier if not each.stamp]
         folders = {step.row.folder for step in steps}
         hindered = make_usable(self._root, {one for one in folders if not self._is_usable(one)}, self._notebook)
@@ -120,7 +120,8 @@ class Bringing:
             self._waits.afterwards(remember)
 
     def _step(self, sheet: Sheet, spare: list[tuple[Row, Row]]) -> _Step | None:
-        """Return what is to be done for a file; None where it stands where it should. Second ones of it are spare."""
+        """Return the step for a file, or None if nothing has to be done now. Duplicates of the file are added to
+        `spare`."""
         known = sheet.known
         folder = folder_of(self._layout, known.spot)
         rows = () if sheet.is_new else self._notebook.of_agent(known.message_id, known.agent)
@@ -130,7 +131,7 @@ class Bringing:
             spare += ((each, right) for each in standing if each.folder != folder)
             return None
         if not standing and any(self._has_gone_ahead(each, known.spot.shelf) for each in rows):
-            return None  # others have just moved it on, further than it is wanted: the next look tells
+            return None  # another program has just moved it further than its wanted place: the next look finds it
         source = next(iter(standing), None)
         digest = digest_of(sheet.content) if source is None else source.digest
         if source is None:
@@ -147,8 +148,9 @@ class Bringing:
         return step
 
     def _put_off(self, owed: Row) -> None:
-        """Look at everything first: whoever took this file in was killed before it could be remembered, and others may
-        have moved it on since. Where it stands nowhere, the next look tells that it is gone."""
+        """Postpone a file until the whole folder was examined. The process that accepted the file was killed before it
+        could remember the file, and another program may have moved the file since. If the file is nowhere, the next
+        look reports it as gone."""
         with self._notebook.writing():
             self._notebook.put([owed])
             self._notebook.put_marks({DEEP: ""})
@@ -158,8 +160,8 @@ class Bringing:
         return place is not None and _ORDER.index(place.shelf) > _ORDER.index(wanted)
 
     def _adopted(self, folder: str, known: KnownFile, digests: set[str]) -> str | None:
-        """Return the digest of a file that stands where this one should, where it is this one: moved there by others,
-        or written by one of us whose notebook is lost."""
+        """Return the digest of the file in the wanted place if it is the wanted file; otherwise None. Another program
+        may have moved it there, or one of our processes wrote it and its notebook is lost."""
         name = known.spot.name
         there = read(f"{self._root}/{folder}/{name}") if self._stands(folder) else None
         if not isinstance(there, Content) or f"{folder}/{name}" in self._taken:
@@ -174,7 +176,8 @@ class Bringing:
         return None
 
     def _free_name(self, folder: str, name: str, owed: Collection[str] = ()) -> str:
-        """Return a name that no other file has: the wish, or one like it. What is `owed` is this file itself."""
+        """Return a free name: `name`, or `name` with a number. The paths in `owed` belong to this file itself, and
+        count as free."""
         suffix = suffix_of(self._layout)
         stem = name.removesuffix(suffix)
         wish, count = name, 1
@@ -199,7 +202,7 @@ class Bringing:
         return self._standing.get(folder, False) and os.access(f"{self._root}/{folder}", os.W_OK | os.X_OK)
 
     def _act(self, steps: Sequence[_Step], spare: Sequence[tuple[Row, Row]]) -> Sequence[_Step]:
-        """Let files come into their places; return those that were written."""
+        """Put files into their places, and return the steps whose files were written."""
         written = [step for step in steps if not step.is_there and step.source is None]
         moving = [step for step in steps if not step.is_there and step.source is not None]
         if moving or spare:
@@ -211,12 +214,12 @@ class Bringing:
         atomic.name_all(files, self._waits.confirming, self._waits.confirmed)
         for each, right in spare:
             self._put_away(each, right)
-        # Targets first: after a power cut between the two a file stands in both places, and never in none.
+        # Targets first: after a power cut between the two steps a file is in both folders, and never in none.
         sources = [step.source.folder for step in moving if step.source is not None]
         targets = [step.row.folder for step in (*moving, *written)]
         gone = [*sources, *(each.folder for each, _ in spare)]
 
-        if gone:  # where something has left its place, that comes before it is remembered
+        if gone:  # a file has left its folder: that must be durable before the notebook says so
             for some in (targets, gone):
                 atomic.sync_folders(f"{self._root}/{folder}" for folder in dict.fromkeys(some))
         elif targets:
@@ -239,7 +242,7 @@ class Bringing:
             self._leave_again(folder, changed)
 
     def _move(self, source: Row, target: Row) -> bool:
-        """Move a file; False where it has just gone."""
+        """Move a file; return False if it has just gone."""
         try:
             os.rename(f"{self._root}/{source.path}", f"{self._root}/{target.path}")
         except FileNotFoundError:
@@ -247,7 +250,8 @@ class Bringing:
         return True
 
     def _put_away(self, each: Row, right: Row) -> None:
-        """Take a second file of the same copy out of the way. It says the same, or is kept beside the other."""
+        """Remove a duplicate file of a copy. If another program wrote it and its content differs, move it beside the
+        first file instead."""
         path = f"{self._root}/{each.path}"
         with suppress(FileNotFoundError):
             if each.is_ours or each.digest == right.digest:
@@ -272,14 +276,14 @@ class Bringing:
         return {folder: time_of(f"{self._root}/{folder}") for folder in {each.folder for each in rows}}
 
     def _leave_again(self, folder: str, before: int) -> None:
-        """Where a folder was as it was left, only we have changed it, as far as can be seen."""
+        """Update the mark of a folder that was unchanged before our own change, as far as its time tells."""
         mark = self._notebook.inboxes().get(folder) or Mark(self._notebook.folder(folder)[0])
         if mark.mtime == before != UNSEEN:
             self._notebook.leave_again(folder, mark_after(mark, time_of(f"{self._root}/{folder}")))
 
 
 def _is_unique(file_id: str) -> bool:
-    """Tell whether no two files have this id: it is one of our form. Foreign ones may be used again and again."""
+    """Tell whether an id has our form, so that no two messages have it. Foreign programs may use an id repeatedly."""
     try:
         parse_message_id(file_id)
     except Invalid:
@@ -288,7 +292,7 @@ def _is_unique(file_id: str) -> bool:
 
 
 def _id_in(layout: Layout, content: bytes) -> str | None:
-    from covey.core.formats.layouts import paper  # here because it is seldom so
+    from covey.core.formats.layouts import paper  # here because it is seldom needed
 
     try:
         return paper(layout, content, "").id

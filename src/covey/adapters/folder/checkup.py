@@ -1,4 +1,4 @@
-"""The shared folder under examination: what others put there that can't be used, and what they left."""
+"""The checkup of the shared folder: files that can't be used, missing files and leftovers of killed writers."""
 
 import os
 from collections import defaultdict
@@ -48,19 +48,19 @@ from covey.ports.folder import Arrived
 
 class Compared(NamedTuple):
     changed: Sequence[str]
-    """Paths of files whose content is another one now."""
+    """Paths of files whose content has changed."""
     twice: Sequence[str]
-    """Ids that several files of other programs have, each with the paths of these."""
+    """Ids that several files of other programs share, each with the paths of these files."""
 
 
 def compare(root: str, layout: Layout, rows: Iterable[Row]) -> Compared:
-    """Read every file that is known, and compare it with what is remembered of it."""
+    """Read every known file, and compare its digest with the remembered one."""
     changed: list[str] = []
     by_id: defaultdict[str, list[str]] = defaultdict(list)
     for row in rows:
         found = read(f"{root}/{row.path}")
         if not isinstance(found, Content):
-            continue  # it is gone, or was replaced by something that is told of elsewhere
+            continue  # it is gone, or was replaced by something that other findings report
         if digest_of(found.content) != row.digest:
             changed.append(row.path)
         elif not row.is_ours and (file_id := _id_in(layout, found.content, row.owner)):
@@ -91,11 +91,12 @@ _FAULTS: Final[Sequence[tuple[Fault, Diagnosis, str, str]]] = (
     (Fault.NAME, FOLDER_FILE_MISNAMED, "name that can't be used", "names that can't be used"),
     (Fault.STRAY, FOLDER_FILE_STRAY, "thing that is no message", "things that are no messages"),
 )
-"""Each with its diagnosis, and what one or several of them are called."""
+"""Each fault with its diagnosis, and its name in the singular and the plural."""
 
 
 class MirrorCheckup:
-    """It looks as the next visit will, in a copy of the notebook, and takes nothing in."""
+    """`Checkup` of a shared folder. It looks as the next visit will, with a copy of the notebook, and accepts no
+    messages."""
 
     area = Area.FOLDER
 
@@ -173,7 +174,7 @@ class MirrorCheckup:
             yield Finding(REGISTRY_BROKEN, counted(len(broken), "broken file"), tuple(broken))
 
     def _problem(self, arrived: Arrived) -> str | None:
-        """Return why a file that nobody has looked at yet will be set aside; None where it will be taken in."""
+        """Return the reason why a new file will be set aside; None if it will be accepted."""
         try:
             paper(self._layout, arrived.content, arrived.spot.owner)
         except Invalid as error:

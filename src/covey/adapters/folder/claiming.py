@@ -12,8 +12,8 @@ _SUFFIX = suffix_of(Layout.DIALOGUE)
 
 
 class FolderArchive:
-    """`SharedArchive` of agent loops. No lock is needed: a file can be renamed away only once, and loops take the
-    failure of their own rename for an archive by somebody else."""
+    """`SharedArchive` of agent loops. No lock is needed: a file can be renamed away only once. If the rename of a loop
+    fails, the loop concludes that another program has archived the message."""
 
     def __init__(self, root: str) -> None:
         self._root = root
@@ -21,7 +21,7 @@ class FolderArchive:
     def claim(self, file_ids: Collection[str]) -> bool:
         os.makedirs(f"{self._root}/{ARCHIVE}", exist_ok=True)
         if not stands(self._root, ARCHIVE):
-            return True  # it can't be used, which is told elsewhere
+            return True  # it can't be used, which is reported elsewhere
         names = [f"{file_id}{_SUFFIX}" for file_id in file_ids]
         for owner in self._folders_in(INBOXES):
             for name in names:
@@ -37,7 +37,7 @@ class FolderArchive:
     def _moved(self, folder: str, name: str) -> bool:
         source, target = f"{self._root}/{folder}/{name}", f"{self._root}/{ARCHIVE}/{name}"
         if os.path.lexists(target):
-            return False  # never over another file
+            return False  # a rename would replace another file
         try:
             os.rename(source, target)
         except FileNotFoundError:

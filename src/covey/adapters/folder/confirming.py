@@ -1,5 +1,5 @@
-"""Confirming commits: those of a program with an event loop wait for the disk together with what shows them, and ring
-once they are on it."""
+"""Durability of commits in programs with an event loop: a commit is synchronised while its files are written, and its
+wake-ups are sent once it is on the disk."""
 
 from asyncio import get_running_loop
 from collections.abc import Callable, Collection
@@ -19,7 +19,7 @@ class _State(Enum):
 
 
 class HeldRings:
-    """Rings that wait until what they tell of is durable."""
+    """Wake-ups that are held until their commits are durable."""
 
     def __init__(self, ring: Ring) -> None:
         self._ring = ring
@@ -27,7 +27,8 @@ class HeldRings:
         self._held: list[Topic] = []
 
     def ring(self, topics: Collection[Topic]) -> None:
-        """Hold what a commit rings on an event loop: it has not waited for the disk. On any other thread it has."""
+        """Hold the wake-ups of a commit on an event loop, because that commit has not waited for the disk. On any other
+        thread the commit has waited, and the wake-ups are sent at once."""
         try:
             get_running_loop()
         except RuntimeError:
@@ -37,7 +38,7 @@ class HeldRings:
             self._held += topics
 
     def take(self) -> Collection[Topic]:
-        """Return what is held, which is nothing then."""
+        """Return the held topics, and hold them no longer."""
         with self._lock:
             held, self._held = self._held, []
         return tuple(dict.fromkeys(held))
@@ -51,7 +52,7 @@ class Confirming:
     """`Gate` for commits that have not waited for the disk."""
 
     def __init__(self, sync: Callable[[], None], rings: HeldRings, beside: BesideThread) -> None:
-        """`sync` returns when all commits so far are on the disk."""
+        """`sync` blocks until all commits so far are on the disk."""
         self._sync = sync
         self._rings = rings
         self._beside = beside
@@ -60,8 +61,8 @@ class Confirming:
         self._error: BaseException | None = None
 
     def ask(self, *, is_durable: bool) -> None:
-        """Let what is committed by now be on the disk before anything is shown of it; it rings then. Where it need not
-        be, it rings at once."""
+        """Begin a round for the commits so far. If `is_durable`, their wake-ups are sent when the commits are on the
+        disk; otherwise at once."""
         self._held = self._rings.take()
         self._error = None
         self._state = _State.ASKED
@@ -89,11 +90,11 @@ class Confirming:
             self._rings.ring_now(held)
 
     def finish(self) -> BaseException | None:
-        """Return, when it is over, what went wrong."""
+        """Block until the commits are on the disk and send their wake-ups; return the error, or None."""
         try:
             self.end()
             self.tell()
-        except BaseException as error:  # noqa: BLE001 - it is told to those for whom it was done
+        except BaseException as error:  # noqa: BLE001 - the waiting callers get it
             return error
         return None
 
@@ -103,5 +104,5 @@ class Confirming:
     def _wait(self) -> None:
         try:
             self._sync()
-        except BaseException as error:  # noqa: BLE001 - it is raised where it has to be over
+        except BaseException as error:  # noqa: BLE001 - `end` raises it
             self._error = error

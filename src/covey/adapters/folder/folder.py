@@ -1,6 +1,6 @@
-"""The shared folder on a disk, for the calling thread: nothing here ever suspends, but waiting for changes."""
+"""The shared folder on a disk, for the calling thread: nothing here suspends, except waiting for changes."""
 
-# Light to import: commands that only read come this way, and mostly find nothing new.
+# Light to import: commands that only read use this module, and mostly find nothing new.
 
 from _thread import allocate_lock
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
@@ -31,12 +31,13 @@ from covey.core.store_url import STORE_FOLDER
 
 
 class _Left(NamedTuple):
-    """How the folder was left, as far as this process knows. It never changes, so that any thread may look at it."""
+    """The state of the folder after the last visit, as far as this process knows. The record is immutable, so that any
+    thread may read it."""
 
     notebook: int
-    """Which file it was."""
+    """The inode of the notebook."""
     changes: int
-    """The number of its changes by others."""
+    """The version of the notebook: a number that changes when another connection writes."""
     is_seen: bool
     folders: Mapping[str, Mark]
     asides: Sequence[Aside]
@@ -47,11 +48,11 @@ class _Left(NamedTuple):
 
 
 class FilesFolder:
-    """`Folder`. Visits are made by one thread at a time; any may ask for news meanwhile."""
+    """`Folder`. One thread at a time makes visits; any thread may call `has_news` meanwhile."""
 
     def __init__(self, path: str, layout: Layout, beside: Beside | None = None, gate: Gate | None = None) -> None:
-        """`path` has a folder .covey. Nothing is shown before the `gate` lets it. Without something that works `beside`
-        it, the calling thread does all the waiting."""
+        """`path` must have a folder .covey. Files appear only after the `gate` has opened. Without a worker `beside`,
+        the calling thread does all the waiting."""
         self._beside = beside or OneByOne()
         self._gate = gate or OpenGate()
         self._root = path
@@ -60,7 +61,7 @@ class FilesFolder:
         self._notebook: Notebook | None = None
         self._left: _Left | None = None
         self._using = allocate_lock()
-        """Held by who uses the notebook."""
+        """Held while a thread uses the notebook."""
         self._is_closed = False
 
     @property
@@ -76,7 +77,8 @@ class FilesFolder:
         left = self._left
         if left is not None and self._is_as(left):
             return False
-        # Another process may have seen to it. One of our own threads that is about to does not have to be waited for.
+        # Another process may have made the visit already. If a thread of ours uses the notebook, there is no need to
+        # wait for that thread.
         if not self._using.acquire(blocking=False):
             return True
         try:
@@ -86,7 +88,7 @@ class FilesFolder:
             notebook.refresh()
             left = self._left = self._how_left(notebook)
         except (CoveyError, OSError):
-            return True  # a visit says what is wrong
+            return True  # a visit raises the error
         finally:
             self._using.release()
         return not self._is_as(left)
@@ -121,12 +123,12 @@ class FilesFolder:
                     yield visit
                     visit.end()
                 except BaseException:
-                    self._left = None  # nobody knows how it is left: the next one looks
+                    self._left = None  # the state is unknown: the next visit looks
                     raise
                 finally:
                     notebook.let_go()
                     with suppress(CoveyError, OSError):
-                        self._beside.end()  # where the visit has failed, which is told
+                        self._beside.end()  # if the visit has failed, its own error is raised
         finally:
             turn.end()
 
@@ -148,7 +150,7 @@ class FilesFolder:
         return sorted(found)
 
     def changes(self) -> AbstractAsyncContextManager[AsyncIterator[None]]:
-        from covey.adapters.folder.looking.watch import watching  # here because it brings an event loop
+        from covey.adapters.folder.looking.watch import watching  # here because it imports asyncio
 
         return watching(self._root, self._layout, self.has_news)
 

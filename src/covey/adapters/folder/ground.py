@@ -1,4 +1,4 @@
-"""The ground of a files store: which layout a folder has, and what has to be there before anything else."""
+"""The base of a files store: the layout of its folder, and the files that must exist before any others."""
 
 import os
 from contextlib import suppress
@@ -11,22 +11,22 @@ from covey.core.formats.layout import Layout
 from covey.core.store_url import STORE_FOLDER
 
 LAYOUT_FILE: Final = "layout"
-"""In the folder of the store: the word of the layout."""
+"""The file with the name of the layout, in the folder of the store."""
 
 _MAILBOX_SIGNS: Final = ("_registry.json",)
 _DIALOGUE_SIGNS: Final = ("manifest.jsonl", "inbox")
 
 
 def layout_in(path: str) -> Layout | None:
-    """Return the layout that a folder was given, or None where it is no files store."""
+    """Return the recorded layout of a folder; None if the folder is no files store."""
     with suppress(OSError, ValueError), open(os.path.join(path, STORE_FOLDER, LAYOUT_FILE), encoding="utf-8") as file:
         return Layout(file.read(100).strip())
     return None
 
 
 def chosen(path: str, wanted: str | None) -> Layout:
-    """Return the layout of a folder: the one that it has, the one that is wanted, or the one that it looks like.
-    Invalid where it has another one, or nothing tells."""
+    """Return the layout of a folder: the recorded one, otherwise the wanted one, otherwise the one that its files
+    suggest. Raise Invalid if the recorded layout is not the wanted one, or if nothing determines a layout."""
     has = layout_in(path)
     if has is not None:
         if wanted is not None and wanted != has:
@@ -39,8 +39,8 @@ def chosen(path: str, wanted: str | None) -> Layout:
 
 
 def prepare(path: str, layout: Layout) -> None:
-    """Make the folder and the store's place in it, and write down the layout. What we make keeps itself out of version
-    control; a folder of others is left as it is."""
+    """Make the folder and the store's folder in it, and record the layout. New folders, and the store's folder, exclude
+    themselves from version control. A folder that exists gets no such file."""
     hidden = os.path.join(path, STORE_FOLDER)
     if layout_in(path) is layout:
         return

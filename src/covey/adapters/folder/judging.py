@@ -1,4 +1,4 @@
-"""Judging what lies in a folder: a file to read, or something to leave as it is, and why."""
+"""Checks of the entries of a folder: files to read, and faults of entries that are left unchanged."""
 
 import errno
 import os
@@ -12,21 +12,21 @@ _OPEN: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
 class Fault(StrEnum):
-    """Why something is left as it is."""
+    """A reason to leave an entry of a folder unchanged."""
 
     CONTENT = "content"
-    """It is no message of this layout."""
+    """The content is no message of this layout."""
     LINK = "link"
     SPECIAL = "special"
     """A pipe, a socket or a device."""
     LARGE = "large"
     UNREADABLE = "unreadable"
     STRAY = "stray"
-    """By its name no message, or a folder where there should be none."""
+    """The name is not that of a message, or a folder is in the place of a file."""
     NAME = "name"
-    """Its name is no text, or leads elsewhere."""
+    """The name is no text, or leads out of the folder."""
     HINDERED = "hindered"
-    """The folder of an agent that can't be used."""
+    """A folder that can't be used."""
 
 
 PROBLEMS: Final = {
@@ -42,15 +42,15 @@ PROBLEMS: Final = {
 
 
 class Content(NamedTuple):
-    """What a file holds, and what tells this state of it from others."""
+    """The content of a file, and its status at that time."""
 
     content: bytes
     status: os.stat_result
 
 
 def read(path: str) -> Content | Fault | None:
-    """Return what a file holds, or why it is not to be read; None where it is gone. Nothing is followed, and nothing
-    waited for."""
+    """Return the content of a file, or the fault that prevents reading; None if the file is gone. A link at `path` is
+    not followed, and a pipe is not waited for."""
     try:
         descriptor = os.open(path, _OPEN)
     except FileNotFoundError:
@@ -74,26 +74,27 @@ def read(path: str) -> Content | Fault | None:
 
 
 def stamp_of(status: os.stat_result) -> str:
-    """Return what changes with the content of a file, and stays when it is moved."""
+    """Return a stamp that changes with the content of a file, and stays when the file is moved."""
     return f"{status.st_ino}.{status.st_mtime_ns}.{status.st_size}"
 
 
 def aside_stamp(status: os.stat_result) -> str:
-    """Return what changes when something that was set aside may be worth another look: also when its rights do."""
+    """Return a stamp that changes when an entry that was set aside should be checked again: also when its permissions
+    change."""
     if stat.S_ISREG(status.st_mode):
         return f"{status.st_ino}.{status.st_ctime_ns}.{status.st_size}"
     return f"{status.st_ino}.{status.st_mode:o}"
 
 
 def digest_of(content: bytes) -> str:
-    """Return the SHA-256 of a content, in hex."""
-    from hashlib import sha256  # here because it brings OpenSSL, and most looks find nothing new
+    """Return the SHA-256 of the content, in hex."""
+    from hashlib import sha256  # here because it loads OpenSSL, and most looks find nothing new
 
     return sha256(content).hexdigest()
 
 
 def shown(name: str) -> str:
-    """Return a name as text that does nothing to a terminal, also where it is none."""
+    """Return a name as text that is safe to print on a terminal, also if the name is no text."""
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in name)
 
 
@@ -107,7 +108,7 @@ def is_text(name: str) -> bool:
 
 
 def is_file(path: str) -> bool:
-    """Tell whether there is a regular file, and no link to one."""
+    """Tell whether the path is a regular file, and no link to one."""
     try:
         return stat.S_ISREG(os.lstat(path).st_mode)
     except OSError:
@@ -115,7 +116,8 @@ def is_file(path: str) -> bool:
 
 
 def is_usable(root: str, folder: str, *, is_made: bool = True) -> bool:
-    """Tell whether files can be written into a folder under the root, or it can be made: no step to it is a link."""
+    """Tell whether files can be written into a folder under the root, and no part of its path is a link. With
+    `is_made=False`, a folder that is missing but can be made counts as usable too."""
     path = root
     for name in folder.split("/"):
         above, path = path, f"{path}/{name}"
@@ -131,7 +133,7 @@ def is_usable(root: str, folder: str, *, is_made: bool = True) -> bool:
 
 
 def stands(root: str, folder: str) -> bool:
-    """Tell whether there is such a folder under the root, and no step to it is a link."""
+    """Tell whether the folder exists under the root, and no part of its path is a link."""
     path = root
     for name in folder.split("/"):
         path = f"{path}/{name}"

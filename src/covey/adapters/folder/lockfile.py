@@ -1,4 +1,5 @@
-"""The lock file that foreign programs honour: whoever makes it has the lock, with its process id in it."""
+"""The lock file that foreign programs honour: the process that creates it holds the lock. It contains the process
+id."""
 
 import os
 import re
@@ -8,33 +9,34 @@ from contextlib import contextmanager, suppress
 from typing import Final
 
 STALE_S: Final = 30.0
-"""Nobody holds it that long: who made it is stuck, or gone without a trace."""
+"""The age at which a lock is stale: its holder hangs, or has ended without removing it."""
 PATIENCE_S = 1.0
-"""How long somebody else's lock is waited for."""
+"""The timeout for a lock that another program holds."""
 _LOOK_S: Final = 0.005
 _PID: Final = re.compile(rb"[0-9]{1,19}")
 _BROKEN: Final = ".broken"
 
 Mark = tuple[int, int]
-"""What tells a lock from a later one."""
+"""Inode and time of a lock file, which tell a lock from a later one."""
 
 
 class LockFile:
-    """The lock at a path. Only one of our own processes may try at a time: what it finds is never a lock of ours that
-    is in use."""
+    """The lock at a path. Only one of our own processes may try to take the lock at a time. So an existing lock is
+    never one of ours that is in use."""
 
     def __init__(self, path: str, own: str) -> None:
-        """`own` is a path on the same file system that is ours alone. What stands there becomes the lock by a second
-        name, so that it has our process id in it from the first moment on, and whoever is killed leaves none without
-        one. It stays for the next time."""
+        """`own` is a private path on the same file system. The file at `own` becomes the lock by a hard link, so that
+        the lock contains our process id from the first moment on, and a killed process never leaves a lock without an
+        id. The file at `own` stays for the next time."""
         self._path = path
         self._own = own
         self._made: tuple[int, Mark] | None = None
-        """By which process it was made, and how it was left."""
+        """The id of the process that made the file at `own`, and the mark of that file."""
 
     @contextmanager
     def held(self) -> Generator[bool]:
-        """Hold the lock; False where somebody else holds it for too long. A stale one is broken."""
+        """Hold the lock, and yield True; yield False if another program holds it for too long. A stale lock is
+        broken."""
         mark = self._take()
         try:
             yield mark is not None
@@ -67,7 +69,7 @@ class LockFile:
         return mark
 
     def _prepare(self) -> Mark:
-        """Let our own file say that it was made now, by this process."""
+        """Give our own file the present time and the id of this process, and return its mark."""
         pid = os.getpid()
         with suppress(OSError):
             if self._made is not None and self._made == (pid, _mark(os.lstat(self._own))):
@@ -82,7 +84,7 @@ class LockFile:
 
 
 def is_stale(path: str) -> bool:
-    """Tell whether there is a lock that nobody holds any more: its process is gone, or it is too old."""
+    """Tell whether there is a stale lock: its process is gone, or the lock is too old."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError:
@@ -100,19 +102,19 @@ def is_stale(path: str) -> bool:
 
 
 def break_stale(path: str, own: str) -> bool:
-    """Take a stale lock away; tell whether that was done."""
+    """Remove the lock if it is stale, and tell whether it was removed."""
     try:
         judged = _mark(os.lstat(path))
         if not is_stale(path):
             return False
-        # Under a name of its own it can be looked at once more: between the judgement and this, somebody else may have
-        # broken it and made a new one.
+        # Renamed, the lock can be checked once more: since the first check another program may have broken it and
+        # made a new one.
         aside = f"{own}{_BROKEN}"
         os.rename(path, aside)
         is_right = _mark(os.lstat(aside)) == judged
         if not is_right:
             with suppress(OSError):
-                os.link(aside, path)  # and back, unless there is yet another
+                os.link(aside, path)  # restore it, unless there is a newer lock
         os.unlink(aside)
     except OSError:
         return False
@@ -120,7 +122,7 @@ def break_stale(path: str, own: str) -> bool:
 
 
 def _mark(status: os.stat_result) -> Mark:
-    """Return what tells a lock from a later one."""
+    """Return the mark of a lock file."""
     return status.st_ino, status.st_mtime_ns
 
 
@@ -140,7 +142,8 @@ def _give_back(path: str, mark: Mark) -> None:
 
 
 def _is_gone(pid: int) -> bool:
-    """Tell whether no such process runs. One with our own id was another one: this process has no lock now."""
+    """Tell whether no process with this id runs. If the id is our own, an earlier process had it: this process holds no
+    lock now."""
     if pid in (0, os.getpid()):
         return True
     try:

@@ -1,4 +1,4 @@
-"""The folders of mailboxes: what waits for an agent, written whole, read with care, moved when it is done."""
+"""The folders of mailboxes: waiting files of an agent, written atomically, read with checks, and moved when done."""
 
 import os
 from collections.abc import Sequence
@@ -18,15 +18,14 @@ class WaitingMail(NamedTuple):
 
     name: str
     written_at: float
-    """When it was last changed, in seconds since 1970."""
+    """The time of the last change, in seconds since 1970."""
     content: bytes = b""
     problem: str = ""
-    """Why there is no content."""
+    """The reason if there is no content."""
 
 
 class Mailboxes:
-    """The mailboxes under a root, which is made when something is first put there. For several threads and
-    processes."""
+    """The mailboxes under a root, which is made with the first folder in it. Safe for several threads and processes."""
 
     def __init__(self, root: str) -> None:
         self._root = root
@@ -39,12 +38,12 @@ class Mailboxes:
             self._folder(agent, PROCESSED)
 
     def put(self, agent: str, name: str, content: bytes) -> None:
-        """Put a file into an inbox. It is whole and durable when this returns."""
+        """Put a file into an inbox. The file is complete and durable when this returns."""
         with explained(self._root):
             atomic.write(f"{self._folder(agent, INBOX)}/{name}", content)
 
     def waiting(self, agent: str) -> Sequence[WaitingMail]:
-        """Return what is in an inbox and has the name of a message, by names."""
+        """Return the files in an inbox that have the name of a message, sorted by name."""
         folder = f"{self._root}/{agent}/{INBOX}"
         try:
             names = os.listdir(folder)
@@ -62,8 +61,8 @@ class Mailboxes:
         return os.path.lexists(f"{self._root}/{agent}/{INBOX}/{name}")
 
     def settle(self, agent: str, name: str) -> bool:
-        """Move a file from the inbox to what was processed; False where it is not in the inbox. Another file that has
-        its name there stays, and this one gets a number."""
+        """Move a file from the inbox to the processed files; return False if the file is not in the inbox. If a
+        processed file has the same name, that file stays, and the moved one gets a number."""
         source = f"{self._root}/{agent}/{INBOX}/{name}"
         with explained(self._root):
             if not self.has(agent, name):
@@ -81,12 +80,12 @@ class Mailboxes:
 
 
 def is_message_name(name: str) -> bool:
-    """Tell whether a file in an inbox is meant to be a message."""
+    """Tell whether a file in an inbox has the name of a message."""
     return name.endswith(ENDING) and not name.startswith(".")
 
 
 def _read(folder: str, name: str) -> WaitingMail | None:
-    """Return a file, or None where it is gone."""
+    """Return a file, or None if it is gone."""
     path = f"{folder}/{name}"
     found = judging.read(path)
     if isinstance(found, judging.Content):

@@ -1,4 +1,5 @@
-"""The manifest: a file to which programs append lines, ours and others', each whole unless its writer was killed."""
+"""The manifest: a file to which our processes and foreign programs append lines. A line is complete unless its writer
+was killed."""
 
 import os
 import stat
@@ -8,43 +9,43 @@ from typing import BinaryIO, Final, NamedTuple
 from covey.adapters.folder.lockfile import LockFile
 
 LOCK: Final = ".lock"
-"""What is added to the name."""
+"""The suffix of the lock file's name."""
 OWN_LOCK: Final = "manifest.lock"
 _FLAGS: Final = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _CHUNK: Final = 64 * 1024
 _LONGEST: Final = 1024 * 1024
-"""A line that is longer is none of ours, and is not kept in memory."""
+"""A longer line is none of ours, and is not kept in memory."""
 
 
 class _Tail(NamedTuple):
-    """What stands at the end of the manifest, as far as it concerns some lines that are to be there."""
+    """The result of a search for lines at the end of the manifest."""
 
     missing: Sequence[bytes]
-    """Those that are not there, in their order."""
+    """The lines that are missing, in order."""
     after: int
-    """Where the last one that is there ends."""
+    """The offset of the end of the last line that was found."""
     fragment: bytes
-    """What stands after the last end of a line."""
+    """The bytes after the last end of a line."""
 
 
 class Manifest:
-    """For one process at a time."""
+    """The manifest at a path. For one process at a time."""
 
     def __init__(self, path: str, own_lock: str) -> None:
-        """`own_lock` is a path of ours alone, from which the lock file is made."""
+        """`own_lock` is a private path, from which the lock file is made."""
         self._path = path
         self._lock = LockFile(f"{path}{LOCK}", own_lock)
 
     def size(self) -> int:
-        """Return how long it is; 0 where there is none."""
+        """Return the size of the manifest in bytes; 0 if there is none."""
         try:
             return os.stat(self._path, follow_symlinks=False).st_size
         except OSError:
             return 0
 
     def append(self, lines: Sequence[str], after: int) -> int | None:
-        """Add those of the lines that do not stand after `after` already; return from where on the next ones may stand.
-        None where somebody else holds the lock for too long."""
+        """Append the lines that are not in the manifest after the offset `after`, and return the offset after which
+        later lines are. Return None if another program holds the lock for too long."""
         wanted = [line.encode() for line in lines]
         with self._lock.held() as is_ours:
             if not is_ours:
@@ -57,14 +58,14 @@ class Manifest:
 
 
 def is_unusable(path: str) -> bool:
-    """Tell whether something stands in the place of a manifest that lines can't be added to."""
+    """Tell whether there is something at the path to which lines can't be appended."""
     if not os.path.lexists(path):
         return False
     return os.path.islink(path) or not os.path.isfile(path) or not os.access(path, os.R_OK | os.W_OK)
 
 
 def torn_lines(path: str) -> int:
-    """Return how many lines of a manifest can't be read."""
+    """Return the number of lines of a manifest that can't be read."""
     import json
 
     count = 0
@@ -86,22 +87,22 @@ def _append(descriptor: int, wanted: Sequence[bytes], after: int) -> int:
     if not stat.S_ISREG(status.st_mode):
         raise OSError(0, "it is no regular file")
     tail = _Tail(wanted, after, b"")
-    if status.st_size != after:  # else nothing stands there
+    if status.st_size != after:  # otherwise nothing follows
         with open(descriptor, "rb", buffering=0, closefd=False) as file:
             tail = _tail(file, after, wanted)
     if not tail.missing:
         return tail.after
     text = b"\n".join([*tail.missing, b""])
     if tail.fragment:
-        # A torn line of ours is the beginning of the next one; any other is ended.
+        # A torn line of ours is the beginning of the text to write, and is continued; any other line is ended.
         is_begun = text.startswith(tail.fragment)
         text = text[len(tail.fragment) :] if is_begun else b"\n" + text
     _write(descriptor, text)
-    return status.st_size + len(text)  # where others write at the same time it ends later: then more is looked through
+    return status.st_size + len(text)  # too small if other programs write now: then the next search reads more
 
 
 def _tail(file: BinaryIO, start: int, wanted: Sequence[bytes]) -> _Tail:
-    """Look for lines in what stands from `start` on; no further than to the last of them."""
+    """Search for lines from the offset `start` on, and stop when all are found."""
     missing = dict.fromkeys(wanted)
     after = start
     if not missing:
@@ -123,7 +124,7 @@ def _tail(file: BinaryIO, start: int, wanted: Sequence[bytes]) -> _Tail:
 
 
 def _write(descriptor: int, text: bytes) -> None:
-    """Write in one go. Where the disk is full in the middle, what is there is the beginning of what was to come."""
+    """Write the whole text. If the disk fills up in between, the beginning of the text is in the file."""
     rest = memoryview(text)
     while rest:
         rest = rest[os.write(descriptor, rest) :]

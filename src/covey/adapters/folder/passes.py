@@ -1,4 +1,4 @@
-"""Passes for programs with an event loop: on a thread of their own, and shared by all who wait for one."""
+"""Passes for programs with an event loop: they run on a thread of their own, and waiting callers share them."""
 
 import asyncio
 from collections.abc import Callable, Collection, Iterable
@@ -18,29 +18,29 @@ Waiter = tuple[Loop, "asyncio.Future[None]"]
 
 
 class Passing(Protocol[N_contra]):
-    """What makes passes without ever suspending."""
+    """A source of passes that never suspend."""
 
     async def run(self, noted: Collection[N_contra]) -> None: ...
 
 
 class _Turn(Generic[N]):
-    """What is to be done next, and for whom."""
+    """The next piece of work, with the callers that wait for it."""
 
     def __init__(self) -> None:
         self.waiting: list[Waiter] = []
         self.committed: list[Waiter] = []
-        """Those of them who have to know whether the disk confirms what they have committed."""
+        """Callers that also wait until their commits are on the disk."""
         self.noted: list[N] = []
         self.is_pass = False
         self.is_durable = False
 
 
 class ThreadedPasses(Generic[N]):
-    """A pass that has not begun yet serves everybody who asks for one until it does."""
+    """Passes on a worker thread. A pass serves all callers that ask for one before it begins."""
 
     def __init__(self, passing: Passing[N], let_go: Callable[[], None], confirming: Confirming | None = None) -> None:
-        """`let_go` closes on the same thread what the passes have used. With `confirming`, commits that do not wait
-        for the disk do so here, while what shows them is written."""
+        """`let_go` releases the resources of the passes, on the same thread. With `confirming`, commits that have not
+        waited for the disk are synchronised here, while their files are written."""
         self._passing = passing
         self._let_go = let_go
         self._confirming = confirming
@@ -95,7 +95,7 @@ class ThreadedPasses(Generic[N]):
             turn.is_durable = turn.is_durable or is_durable
             if noted is not None:
                 turn.noted.append(noted)
-        await future  # whoever gives up does so alone: others have their own
+        await future  # one future for each caller: a caller that is cancelled affects no other
 
     def _turn(self) -> _Turn[N]:
         if self._next is None:
@@ -125,7 +125,8 @@ class ThreadedPasses(Generic[N]):
                 _settle([self._closed], None)
 
     def _take(self, turn: _Turn[N]) -> tuple[BaseException | None, BaseException | None]:
-        """Do what is to be done; return what went wrong with the pass, and what with the disk."""
+        """Do the work of a turn; return the error of the pass and the error of the disk, each None if there was
+        none."""
         confirming = self._confirming
         error: BaseException | None = None
         if confirming is not None:
@@ -133,13 +134,13 @@ class ThreadedPasses(Generic[N]):
         if turn.is_pass:
             try:
                 finish(self._passing.run(turn.noted))
-            except BaseException as raised:  # noqa: BLE001 - it is told to who waits, and the thread must live on
+            except BaseException as raised:  # noqa: BLE001 - the waiting callers get it, and the thread must live on
                 error = raised
         return error, confirming.finish() if confirming is not None else None
 
 
 def _settle(waiting: Iterable[Waiter], error: BaseException | None) -> None:
-    """Tell those who wait; each event loop once."""
+    """Resolve the futures of the waiting callers, with one call for each event loop."""
     loops: dict[Loop, list[asyncio.Future[None]]] = {}
     for loop, future in waiting:
         loops.setdefault(loop, []).append(future)
@@ -158,4 +159,4 @@ def _tell(futures: Iterable["asyncio.Future[None]"], error: BaseException | None
         try:
             future.set_result(None) if error is None else future.set_exception(error)
         except asyncio.InvalidStateError:
-            continue  # a signal came since the look: asyncio.run cancels in its handler, between any two steps
+            continue  # a signal came after the check: the handler of asyncio.run cancels between any two steps

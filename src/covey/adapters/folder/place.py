@@ -1,4 +1,4 @@
-"""The place of a files store, claimed for a restore: what is remembered of the folder goes with the records."""
+"""The restore target of a files store: the notebook of the folder is removed when the records are replaced."""
 
 import os
 from collections.abc import AsyncGenerator
@@ -15,8 +15,8 @@ T = TypeVar("T")
 
 
 class SharedPlace:
-    """A place around that of the ledger. After a restore everything in the folder is looked at anew: files whose
-    messages the backup has are known again, and those of later messages are taken in as files of others are."""
+    """`RestoreTarget` around that of the ledger. After a restore all files in the folder are examined again. Files of
+    messages in the backup are recognised. Files of later messages are accepted as those of foreign programs are."""
 
     def __init__(self, place: RestoreTarget, root: str) -> None:
         self._place = place
@@ -55,6 +55,6 @@ class _Claim:
         return await self._claim.staged()
 
     async def install(self, tell: Tell) -> None:
-        # First: whoever is killed in between looks at everything once more than needed.
+        # First: a process that is killed in between then only causes a needless look at all files.
         throw_away(self._notebook)
         await self._claim.install(tell)

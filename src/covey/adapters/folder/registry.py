@@ -1,8 +1,8 @@
 """The registry of a mailbox folder: one JSON file with an entry for each agent, which foreign programs rewrite too.
 
-Our processes change it one at a time, under a lock of the kernel, and keep what others have written: entries, and
-fields that we do not know. Foreign programs know nothing of the lock. What they write over comes back at the next
-heartbeat of whoever it belongs to.
+Our processes change the file one at a time, under a lock of the kernel, and keep the entries and fields of foreign
+programs. Foreign programs do not know the lock. If one of them overwrites an entry of ours, the entry comes back at the
+next heartbeat of its agent.
 """
 
 import json
@@ -22,39 +22,39 @@ from covey.disk.lining_up import take_within
 
 REGISTRY: Final = REGISTRY_NAME
 BROKEN: Final = ".broken-"
-"""What is added to the name of a file that can't be used, before the time."""
+"""The suffix of a file that can't be used; the time follows."""
 _LOCK_FOLDER: Final = ".covey"
 _LOCK: Final = "registry.lock"
 _LOCK_LIMIT_S: Final = 30.0
 _LARGEST: Final = 64 * 1024 * 1024
 _PATIENCE_S: Final = 0.2
-"""How long a file that can't be read as JSON may be one that somebody is writing."""
+"""The time for which a file that can't be read as JSON may be half written."""
 _LOOK_S: Final = 0.02
 _TRIES: Final = 20
-"""How often a change is made anew because a foreign program has written meanwhile, before we write all the same."""
+"""The limit of attempts at a change while foreign programs keep writing. The last attempt writes in any case."""
 
 Entries = dict[str, dict[str, Any]]
-"""By the names of agents."""
+"""Entries by the name of the agent."""
 
 
 class _Seen(NamedTuple):
     document: dict[str, Any] | None
-    """Everything in the file; None where it is broken."""
+    """The whole document; None if the file is broken."""
     stamp: tuple[int, int, int] | None
-    """What tells this state of the file from others; None where there is no file."""
+    """Inode, size and time of the file, which tell this state from others; None if there is no file, or it can't be
+    opened."""
     mode: int | None = None
 
 
 class Registry:
-    """The registry of the folder `root`, which must be there when something is changed. For several threads and
-    processes."""
+    """The registry of the folder `root`, which must exist for a change. Safe for several threads and processes."""
 
     def __init__(self, root: str) -> None:
         self._root = root
         self._path = f"{root}/{REGISTRY}"
 
     def entries(self) -> Entries:
-        """Return the entries. A broken file has none; it is left for the next change to set aside."""
+        """Return the entries; none if the file is broken. The next change sets a broken file aside."""
         with explained(self._path):
             return _entries(self._look().document or {})
 
@@ -64,8 +64,7 @@ class Registry:
             return self._look().document is None
 
     def put(self, entries: Mapping[str, Mapping[str, Json]]) -> None:
-        """Put entries into the place of those with the same names; fields of theirs that the new ones do not have stay,
-        and so do all others."""
+        """Add or update entries by name. Fields that a new entry does not have stay, and so do all other entries."""
 
         def merge(there: Entries) -> Mapping[str, Mapping[str, Json]]:
             return {name: {**there.get(name, {}), **entry} for name, entry in entries.items()}
@@ -73,8 +72,8 @@ class Registry:
         self.change(merge)
 
     def change(self, change: Callable[[Entries], Mapping[str, Mapping[str, Json]]]) -> None:
-        """Put what `change` makes of the entries into the place of those with the same names. It may be called again,
-        when a foreign program writes meanwhile. A broken file is set aside first, beside the new one."""
+        """Replace or add the entries that `change` returns, by name. `change` is called again if a foreign program
+        writes meanwhile. A broken file is renamed first, and stays beside the new one."""
         with explained(self._path), self._lock():
             for attempt in range(_TRIES):
                 seen = self._judge()
@@ -89,7 +88,7 @@ class Registry:
                     return
 
     def _judge(self) -> _Seen:
-        """Look, and where the file is broken and stays so set it aside."""
+        """Read the file. If it is broken and stays so, rename it and return an empty document."""
         ends_at = time.monotonic() + _PATIENCE_S
         while (seen := self._look()).document is None:
             if time.monotonic() > ends_at:
@@ -122,7 +121,7 @@ class Registry:
     def _lock(self) -> Generator[None]:
         folder = atomic.make_folders(self._root, _LOCK_FOLDER)
         path = f"{folder}/{_LOCK}"
-        # An open file of its own for each change: so threads keep each other out as processes do.
+        # A separate open file for each change, so that the lock excludes threads as it excludes processes.
         lock = take_within(lambda: FileLock(path, os.O_NOFOLLOW), _LOCK_LIMIT_S)
         if lock is None:
             raise StoreBusy(path, _LOCK_LIMIT_S)
@@ -133,7 +132,7 @@ class Registry:
 
 
 def _opener(path: str, flags: int) -> int:
-    # Not to wait for ever where somebody has put a pipe.
+    # Non-blocking, because opening a pipe would wait for ever.
     return os.open(path, flags | os.O_CLOEXEC | os.O_NONBLOCK)
 
 
@@ -150,12 +149,12 @@ def _document(content: bytes) -> dict[str, Any] | None:
 
 
 def _entries(document: Mapping[str, Any]) -> Entries:
-    """Return what is an entry; what is none stays in the file, and is nobody."""
+    """Return the valid entries. Any other value stays in the file, and stands for no agent."""
     return {name: dict(cast(dict[str, Any], entry)) for name, entry in document.items() if isinstance(entry, dict)}
 
 
 def _written(document: Mapping[str, Any]) -> bytes:
     try:
         return json.dumps(document, ensure_ascii=False, indent=2).encode() + b"\n"
-    except UnicodeEncodeError:  # half of a pair that stands for one character: only the escaped form has it
+    except UnicodeEncodeError:  # a lone surrogate, which only the escaped form can hold
         return json.dumps(document, indent=2).encode() + b"\n"

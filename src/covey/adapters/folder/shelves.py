@@ -1,4 +1,4 @@
-"""Where the shelves of a layout are: from a spot to a folder and a name, all from the root of the shared folder on."""
+"""Paths of the shelves of a layout, relative to the root of the shared folder."""
 
 import os
 from typing import Final
@@ -9,7 +9,7 @@ from covey.core.formats.layout import Layout, Shelf, Spot
 from covey.core.store_url import STORE_FOLDER
 
 HOME: Final = STORE_FOLDER
-"""What is ours alone: the ledger, the notebook, locks."""
+"""The private folder of the store: the ledger, the notebook, locks."""
 INBOXES: Final = "inbox"
 ARCHIVE: Final = "archive"
 BY_TASK: Final = "by-task"
@@ -21,12 +21,12 @@ _SUFFIXES: Final = {Layout.DIALOGUE: ".json", Layout.MAILBOX: ".msg.json"}
 
 
 def suffix_of(layout: Layout) -> str:
-    """Return what the names of messages end with."""
+    """Return the suffix of the names of message files."""
     return _SUFFIXES[layout]
 
 
 def folder_of(layout: Layout, spot: Spot) -> str:
-    """Return the folder of a spot. Invalid where a name in it could lead anywhere else."""
+    """Return the folder of a spot. Raise Invalid if a name in the spot could lead out of its folder."""
     _check(spot.name)
     if layout is Layout.MAILBOX:
         _check(spot.owner)
@@ -38,12 +38,12 @@ def folder_of(layout: Layout, spot: Spot) -> str:
 
 
 def inbox_of(layout: Layout, owner: str) -> str:
-    """Return the inbox of an agent's folder."""
+    """Return the inbox of the agent whose folder is `owner`."""
     return f"{INBOXES}/{owner}" if layout is Layout.DIALOGUE else f"{owner}/{INBOXES}"
 
 
 def above_inboxes(layout: Layout) -> str:
-    """Return the folder in which the agents have theirs; "" is the root."""
+    """Return the folder that contains the folders of agents; "" is the root."""
     return INBOXES if layout is Layout.DIALOGUE else ""
 
 

@@ -1,4 +1,4 @@
-"""What the operating system complains of in a shared folder, in Covey's words."""
+"""Translation of OSError in a shared folder into Covey's errors."""
 
 import errno
 from typing import Final
@@ -9,8 +9,8 @@ _NO_ROOM: Final = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _NO_RIGHT: Final = (errno.EROFS, errno.EACCES, errno.EPERM)
 
 
-class explained:  # noqa: N801 - it reads as a function does; one made of a generator would cost several times as much
-    """Say what is wrong where files under `path` can't be used."""
+class explained:  # noqa: N801 - used like a function; a generator-based context manager would cost several times as much
+    """A context that raises an OSError as StoreFull, StoreReadOnly or Unavailable for `path`."""
 
     __slots__ = ("_path",)
 

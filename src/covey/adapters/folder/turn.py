@@ -1,4 +1,5 @@
-"""Turns: one visitor at a time, among all threads and processes, and what the one who has the turn is about to do."""
+"""The turn: a lock that admits one visitor at a time among all threads and processes, with a record of the visitor's
+intent."""
 
 import os
 from typing import Final
@@ -12,15 +13,15 @@ _CHUNK: Final = 4096
 
 
 class FolderTurn:
-    """A turn that was taken. What is written down in it outlives a visitor that is killed, and is found by the next
-    one: a single write, where a database would need several."""
+    """A held turn. Its intent record survives a visitor that is killed, and the next visitor finds the record. A record
+    costs a single write, whereas a database would need several."""
 
     def __init__(self, lock: FileLock) -> None:
         self._lock = lock
         self._is_written = False
 
     def write(self, intent: bytes) -> None:
-        """Write down what is about to be done, on one line, in the place of what was written before."""
+        """Record an intent, on one line, in place of the previous record."""
         self._is_written = True
         text = memoryview(b"%08x%s\n" % (crc32(intent), intent))
         place = 0
@@ -28,7 +29,7 @@ class FolderTurn:
             place += os.pwrite(self._lock.descriptor, text[place:], place)
 
     def read(self) -> bytes | None:
-        """Return what was written down, unless it was cleared since, or its writer did not come to the end of it."""
+        """Return the recorded intent; None if it was cleared, or if its writer did not complete it."""
         if os.pread(self._lock.descriptor, 1, 0) in (b"", b"\n"):
             return None
         text = b""
@@ -40,7 +41,7 @@ class FolderTurn:
         return line[8:] if is_whole else None
 
     def clear(self) -> None:
-        """It was done."""
+        """Clear the record, because the intent was carried out."""
         if self._is_written:
             os.pwrite(self._lock.descriptor, b"\n", 0)
             self._is_written = False
@@ -50,7 +51,7 @@ class FolderTurn:
 
 
 def take_turn(path: str, limit_s: float) -> FolderTurn:
-    """Wait for the turn. StoreBusy after so many seconds."""
+    """Wait for the turn. Raise StoreBusy after `limit_s` seconds."""
     lock = take_within(lambda: FileLock(path, os.O_NOFOLLOW), limit_s)
     if lock is None:
         raise StoreBusy(path, limit_s)

@@ -1,4 +1,4 @@
-"""A visit to the folder, in the calling thread: nothing here ever suspends."""
+"""A visit to the folder, in the calling thread: nothing here suspends."""
 
 import json
 import os
@@ -35,7 +35,7 @@ from covey.ports.folder import Sheet, Sighting
 
 
 class FilesVisit:
-    """`Visit` for whoever has the turn."""
+    """`Visit` for the holder of the turn."""
 
     def __init__(
         self,
@@ -49,8 +49,8 @@ class FilesVisit:
         is_left: Callable[[], bool],
         leave: Callable[[], None],
     ) -> None:
-        """`is_left` tells whether nothing in the folder has changed. `leave` is called when everything is written down,
-        before those are told who will look at the folder then."""
+        """`is_left` tells whether the folder is unchanged. `leave` is called when the notebook is up to date, before
+        the wake-ups are sent whose receivers will then look at the folder."""
         self._root = root
         self._layout = layout
         self._notebook = notebook
@@ -66,12 +66,14 @@ class FilesVisit:
         self._manifest = manifest
         self._registry_told: str | None = None
         self._marks: dict[str, str] = {}
-        """Written down at the end: what is not is done again, to the same end."""
+        """Marks that are stored at the end of the visit. If they are lost, their work is repeated with the same
+        result."""
         self._position = int(notebook.mark(POSITION) or "0")
         self._manifest_position = int(notebook.mark(MANIFEST_POSITION) or "0")
         self._manifest_size = int(notebook.mark(MANIFEST_SIZE) or "0")
         if self._manifest.size() < self._manifest_size:
-            # Its end did not outlive a power cut, or somebody made it anew: what is not there comes again.
+            # The end of the manifest was lost in a power cut, or another program made a new manifest: missing lines are
+            # appended again.
             self._manifest_position = self._manifest_size = 0
 
     @property
@@ -86,7 +88,7 @@ class FilesVisit:
         self._settle()
         if self._looked is None and self._is_left():
             self._is_quiet = True
-            self._notebook.hold()  # nothing is told that others have to know before this is over
+            self._notebook.hold()  # this visit finds nothing that other processes must know before its end
             return Sighting([], [], None, [])
         self._notebook.let_go()
         with explained(self._root):
@@ -107,7 +109,7 @@ class FilesVisit:
     async def set_aside(self, spot: Spot, digest: str, problem: str) -> None:
         self._settle()
         folder = folder_of(self._layout, spot)
-        del digest  # the stamp tells as much, and need not read the file
+        del digest  # the stamp is enough, and can be had without reading the file
         with explained(self._root):
             stamps = self._looking.stamps.get((folder, spot.name))
             stamp = stamps.aside if stamps is not None else self._aside_stamp(folder, spot.name)
@@ -206,12 +208,12 @@ class FilesVisit:
             self._notebook.leave_again("", mark_after(mark, time_of(self._root)))
 
     def begin(self) -> bool:
-        """See to what one that was killed was about to do; tell whether there was one."""
+        """Recover the intent of a visitor that was killed, and tell whether there was one."""
         written = self._turn.read()
         if written is not None:
             try:
                 superseded, owed = ([Row(*each) for each in rows] for rows in json.loads(written))
-            except (ValueError, TypeError):  # it was of another version: then everything is looked at
+            except (ValueError, TypeError):  # a record of another version: examine all files
                 self._notebook.put_marks({DEEP: ""})
             else:
                 owe(self._notebook, superseded, owed)
@@ -219,14 +221,16 @@ class FilesVisit:
         return written is not None
 
     def end(self) -> None:
-        """Write down how everything is left. It is not called where a visit fails: then all is told again."""
+        """Store the state of the folder in the notebook. This is not called if a visit fails: then the next visit
+        reports the same changes again."""
         with explained(self._root):
             if self._later is None:
                 self._write_down()
                 return
             self._gate.end()
             self._later.prepare()
-            # What changes the folder is done by now: it would have to wait for the disk. This has not to.
+            # All changes of the folder are made by now: a further one would have to wait for the disk. The notebook
+            # does not wait for the disk.
             self._beside.begin(self._write_down)
             try:
                 self._wait_now()
@@ -247,7 +251,7 @@ class FilesVisit:
         self._leave()
         self._gate.tell()
 
-    # What those who bring files wait for.
+    # The waits of `Bringing`.
 
     def intend(self, superseded: Sequence[Row], owed: Sequence[Row]) -> None:
         self._notebook.flush()
@@ -264,7 +268,8 @@ class FilesVisit:
         self._remember = remember
 
     def _settle(self) -> None:
-        """Remember what was brought. It is put off until somebody asks, or the disk has to be waited for anyway."""
+        """Store the synchronised files in the notebook. That is deferred until the notebook is queried, or until the
+        visit waits for the disk anyway."""
         remember, self._remember = self._remember, None
         if remember is not None:
             remember()
@@ -307,7 +312,7 @@ class FilesVisit:
             self._looking.settled(each.folder, each.name)
 
     def _make_way(self, folder: str, name: str, known: KnownFile) -> None:
-        """Keep in mind that the file is owed which somebody has written over with this one."""
+        """Record a file as owed if another program has overwritten it with this one."""
         other = self._notebook.at(folder, name)
         if other is None or (other.message_id, other.agent) == (known.message_id, known.agent):
             return

@@ -1,4 +1,4 @@
-"""Wake-ups of a shared folder: while somebody waits in this process, what others put there is taken in."""
+"""Wake-ups of a shared folder: while a caller waits in this process, files of other programs are accepted."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable, Collection
@@ -10,11 +10,11 @@ from covey.ports.folder import Folder
 from covey.ports.wakeups import Bell, Wakeups
 
 Reconcile = Callable[[], Awaitable[None]]
-"""Takes in what others have done. It rings whom it concerns."""
+"""Accepts the changes of other programs, and rings the topics that they concern."""
 
 
 class _Watcher:
-    """The task that watches for those who wait on one event loop."""
+    """The task that watches the folder for all waiting callers of one event loop."""
 
     def __init__(self, task: "asyncio.Task[None]") -> None:
         self.task = task
@@ -22,7 +22,7 @@ class _Watcher:
 
 
 class WatchingWakeups:
-    """`Wakeups` over other ones. The first who listens on an event loop begins to watch the folder, the last one
+    """`Wakeups` around others. On each event loop, the first listener starts to watch the folder, and the last one
     stops."""
 
     def __init__(self, inner: Wakeups, folder: Folder, reconcile: Reconcile) -> None:
@@ -62,11 +62,11 @@ class WatchingWakeups:
                 try:
                     await self._reconcile()
                 except CoveyError:
-                    continue  # whoever does something with the space is told; here the next change is waited for
+                    continue  # callers that use the space get the error; the watcher waits for the next change
 
 
 async def _stop(task: "asyncio.Task[None]") -> None:
-    """End a task and wait until it has ended; what went wrong in it is raised."""
+    """Cancel a task, wait until it has ended, and raise its error."""
     task.cancel()
     await asyncio.wait([task])
     if not task.cancelled() and (error := task.exception()) is not None:

@@ -1,4 +1,4 @@
-"""Posts over HTTP, signed, for receivers of several styles."""
+"""Signed posts over HTTP, for receivers of several styles."""
 
 from covey.adapters.webhook.channel import WebhookChannel
 

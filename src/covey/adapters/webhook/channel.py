@@ -1,4 +1,4 @@
-"""The webhook: a signed POST for each post, and what its answer means."""
+"""The webhook channel: a signed POST request for each post, and the interpretation of its answer."""
 
 import asyncio
 import hmac
@@ -30,24 +30,24 @@ from covey.version import __version__
 METHOD: Final = "POST"
 
 MAX_ANSWER: Final = 16 * 1024
-"""How much of an answer is read; receivers have little to say."""
+"""The largest number of bytes of an answer that are read: answers are short."""
 
 
 class Answer(NamedTuple):
     status: int
     headers: Mapping[str, str]
-    """By lower-case names."""
+    """Headers by lower-case name."""
     body: bytes
-    """Its beginning."""
+    """The beginning of the body."""
 
 
 class Unreachable(Exception):
-    """There is no answer: no name, no connection, none in time, or none that is HTTP."""
+    """There is no answer: the name is unknown, the connection fails, the time is over, or the answer is not HTTP."""
 
 
 class Exchange:
-    """A POST that can be broken off from another thread. Redirects are not followed: what was signed for one place is
-    not for another."""
+    """A POST request that another thread can abort. Redirects are not followed: a request that was signed for one URL
+    is not meant for another."""
 
     def __init__(self, url: str, headers: Mapping[str, str], body: bytes, seconds: float) -> None:
         parts = urlsplit(url)
@@ -78,7 +78,7 @@ class Exchange:
             self._connection.close()
 
     def break_off(self) -> None:
-        """End what `run` waits for. Afterwards, or before it has begun, nothing happens."""
+        """Abort the wait in `run`. This has no effect before `run` has connected, or after it has ended."""
         connected = self._connection.sock
         if connected is not None:
             with suppress(OSError):
@@ -86,7 +86,7 @@ class Exchange:
 
 
 def target_of(url: str) -> str:
-    """Return what a request for a URL names: the path, with what comes after a question mark."""
+    """Return the request target of a URL: the path with the query."""
     parts = urlsplit(url)
     return f"{parts.path or '/'}{f'?{parts.query}' if parts.query else ''}"
 
@@ -136,7 +136,7 @@ def _generic(_config: ChannelConfig, outgoing: Outgoing, _timestamp: str) -> Map
 
 
 def _slack(_config: ChannelConfig, outgoing: Outgoing, _timestamp: str) -> Mapping[str, Json]:
-    # Three characters that Slack reads: escaped, nothing in them is a mention or a link.
+    # Slack interprets three characters. Escaped, they make no mention and no link.
     text = _words(outgoing.message).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
     return {"text": cut(text, SLACK_CHARS, outgoing.message)}
 
@@ -147,7 +147,7 @@ def _discord(_config: ChannelConfig, outgoing: Outgoing, _timestamp: str) -> Map
 
 
 def _feishu(config: ChannelConfig, outgoing: Outgoing, timestamp: str) -> Mapping[str, Json]:
-    # A tag that Feishu reads as a mention, of everyone perhaps, is shown instead.
+    # Feishu interprets this tag as a mention, perhaps of everyone. With a space it is shown as text.
     text = _words(outgoing.message).replace("<at", "< at")
     content: Mapping[str, Json] = {"text": _cut_bytes(text, FEISHU_BYTES, outgoing.message)}
     signed: Mapping[str, Json] = (
@@ -165,37 +165,38 @@ _BODIES: Final[Mapping[Style, Callable[[ChannelConfig, Outgoing, str], Mapping[s
 
 
 def feishu_sign(secret: str, timestamp: str) -> str:
-    """Return the field `sign` that a custom bot of Feishu checks: nothing is signed, with the timestamp and the secret
-    as key."""
+    """Return the field `sign` that a custom bot of Feishu checks: the HMAC of an empty message, with the timestamp and
+    the secret as key."""
     return b64encode(hmac.new(f"{timestamp}\n{secret}".encode(), b"", sha256).digest()).decode()
 
 
 def _words(message: Message) -> str:
-    """Return a message as people read it: who says it, how its task fares, and all its parts."""
+    """Return a message as text for people: the sender, the state of the task, and all parts."""
     task = f" [task {message.task.state}]" if message.task is not None and message.task.state else ""
     return f"{message.sender.agent}:{task} {body_of(message)}"
 
 
 def cut(text: str, length: int, message: Message) -> str:
-    """Return a text of at most so many characters; one that was cut says so."""
+    """Return the text, cut to at most `length` characters. A cut text ends with a note."""
     note = CUT.format(id=message.id)
     return text if len(text) <= length else text[: length - len(note)] + note
 
 
 def _cut_bytes(text: str, size: int, message: Message) -> str:
-    """Return a text that takes at most so many bytes as JSON."""
+    """Return the text, cut until it takes at most `size` bytes as JSON."""
     while (over := len(json.dumps(text, ensure_ascii=False).encode()) - size) > 0:
-        # Each round takes away at least what is over at the widest, and so there are few.
+        # A round removes at least as many characters as the excess has at 6 bytes each, the widest form in JSON. So few
+        # rounds are needed.
         text = cut(text, max(len(text) - max(over // 6, 1), 100), message)
     return text
 
 
 RETRIED: Final = frozenset({408, 409, 425, 429})
-"""Besides every 5xx: answers that another time may be different. 409 is what some receivers give to a post whose twin
-they are busy with."""
+"""Statuses, besides every 5xx, after which a retry may succeed. Some receivers answer 409 while they process the same
+post from an earlier attempt."""
 
 FEISHU_BUSY: Final = frozenset({9499, 11232, 11233, 11247})
-"""What Feishu calls too many requests; it says so with 200."""
+"""Feishu's codes for too many requests, which it sends with status 200."""
 
 CONTENT_TYPE: Final = "application/json; charset=utf-8"
 
@@ -203,8 +204,8 @@ MAX_REASON: Final = 200
 
 
 class WebhookChannel:
-    """`Channel`. The exchange has a thread of its own, so that a slow receiver holds nobody up; it is broken off when
-    its time is over, or nobody waits for it any more."""
+    """`Channel`. Each request runs on a thread of its own, so that a slow receiver delays no other work. The request is
+    aborted when its time is over, or when the caller is cancelled."""
 
     def __init__(self, config: ChannelConfig, now: Callable[[], datetime], seconds: float = POST_SECONDS) -> None:
         self._config = config
@@ -245,7 +246,7 @@ class WebhookChannel:
 
 
 def judged(answer: Answer, style: Style, now: datetime) -> Posted | Refused:
-    """Return what an answer means for the post."""
+    """Return the outcome of a post, by its answer."""
     status = answer.status
     if 200 <= status < 300:
         return _judged_feishu(answer) if style is Style.FEISHU else Posted()
@@ -257,7 +258,8 @@ def judged(answer: Answer, style: Style, now: datetime) -> Posted | Refused:
 
 
 def _judged_feishu(answer: Answer) -> Posted | Refused:
-    """Feishu answers 200 to everything, with a code in the body that is 0 where it took the post."""
+    """Return the outcome of a post by the code in the body. Feishu answers every request with status 200, and with the
+    code 0 if it accepted the post."""
     try:
         said: object = json.loads(answer.body)
     except ValueError:
@@ -282,7 +284,7 @@ def _short(text: str) -> str:
 
 
 def _retry_after(answer: Answer, now: datetime) -> timedelta | None:
-    """Return how long a receiver wants to be left alone: so many seconds, or until a date."""
+    """Return the delay before a retry that the receiver asks for, in seconds or by a date; None if it asks for none."""
     said = answer.headers.get("retry-after", "").strip()
     if said.isascii() and said.isdigit():
         return timedelta(seconds=min(int(said[:9]), 10**8))

@@ -1,1 +1,1 @@
-"""Finding changes in a shared folder: listings, freshness, and files that have moved."""
+"""Detection of changes in a shared folder: listings, freshness, and files that have moved."""

@@ -1,4 +1,4 @@
-"""Folders of agents and of tasks: which there are, and what stands among them and is none."""
+"""Folders of agents and of tasks, and other entries among them."""
 
 import os
 import stat
@@ -11,8 +11,8 @@ from covey.core.formats.foreign_ids import is_folder_name
 
 
 def folders_in(root: str, folder: str, notebook: Notebook, *, is_ours: bool) -> Sequence[str]:
-    """Return the names of the folders in a folder, in their order. What else stands there is set aside; where it is not
-    ours alone, only what could be taken for one of them."""
+    """Return the names of the folders in a folder, sorted. Other entries are set aside. If the folder is not ours alone
+    (`is_ours=False`), only folders with unusable names and links to folders are set aside."""
     found: list[str] = []
     for entry in entries_of(f"{root}/{folder}" if folder else root):
         if entry.name.startswith(".") or entry.name.endswith(".tmp"):
@@ -26,7 +26,7 @@ def folders_in(root: str, folder: str, notebook: Notebook, *, is_ours: bool) -> 
 
 
 def entries_of(path: str) -> Sequence["os.DirEntry[str]"]:
-    """Return what is in a folder, in the order of names; nothing where it can't be read."""
+    """Return the entries of a folder, sorted by name; none if the folder can't be read."""
     try:
         with os.scandir(path) as entries:
             return sorted(entries, key=lambda entry: entry.name)

@@ -1,4 +1,4 @@
-"""Listing one folder: what is new in it, what has changed, and what is missing."""
+"""The listing of one folder: new, changed and missing files."""
 
 import os
 import stat
@@ -25,13 +25,13 @@ from covey.core.formats.layout import Shelf, Spot
 from covey.ports.folder import Arrived
 
 MOMENT_S: Final = 2.0
-"""A file that is younger may be half written."""
+"""A younger file may be half written."""
 
 _TMP: Final = ".tmp"
 
 
 class ListedFolder(NamedTuple):
-    """A folder that is looked through."""
+    """A folder to be listed."""
 
     folder: str
     shelf: Shelf
@@ -43,20 +43,20 @@ class ListedFolder(NamedTuple):
 
 
 class Stamps(NamedTuple):
-    """What tells a state of a file from others."""
+    """The stamps of one state of a file."""
 
     file: str
     aside: str
 
 
 class Listing:
-    """One look at one folder. What is to be left as it is is set aside here."""
+    """One look at one folder. Entries with a fault are set aside here."""
 
     def __init__(
         self, root: str, place: ListedFolder, suffix: str, notebook: Notebook, *, is_deep: bool, is_tidy: bool
     ) -> None:
-        """Where it is deep, files that were changed in their places are found too. Where it is tidy, what killed
-        writers left is removed."""
+        """A deep listing also finds files that were changed in place. A tidy one removes the leftovers of killed
+        writers."""
         self._path = f"{root}/{place.folder}"
         self._place = place
         self._suffix = suffix
@@ -64,17 +64,17 @@ class Listing:
         self._is_deep = is_deep
         self._is_tidy = is_tidy
         self.leftovers: Sequence[str] = ()
-        """What killed writers left, unless it was removed."""
+        """Leftovers of killed writers, unless the listing is tidy."""
         self.arrived: list[Arrived] = []
         self.stamps: dict[str, Stamps] = {}
-        """Of what has arrived, by name."""
+        """Stamps of the arrived files, by name."""
         self.missing: list[Row] = []
         self.is_waiting = False
-        """Something is too young to be judged."""
+        """True if a file may still be half written."""
         self.is_more = False
 
     def take(self, room: int) -> None:
-        """Look, and read up to so many new files."""
+        """List the folder, and read up to `room` new files."""
         there = self._entries()
         is_inbox = self._place.shelf is Shelf.INBOX
         rows = (self._notebook.in_inbox if is_inbox else self._notebook.in_folder)(self._place.folder)
@@ -105,7 +105,7 @@ class Listing:
                 found = {entry.name: entry for entry in entries}
         except (FileNotFoundError, NotADirectoryError):
             return {}
-        # Names that begin with a dot are nobody's messages: temporary files, mostly.
+        # A name that begins with a dot is never that of a message, but mostly that of a temporary file.
         hidden = [name for name in found if name.startswith(".") or name.endswith(_TMP)]
         for name in hidden:
             del found[name]
@@ -119,9 +119,9 @@ class Listing:
 
     def _is_same(self, row: Row, entry: "os.DirEntry[str]") -> bool:
         if self._place.shelf is not Shelf.INBOX:
-            return True  # what lies in an archive is not looked at again: there may be very many
+            return True  # files in an archive are not examined again: there may be very many
         if not self._is_deep:
-            return row.stamp.startswith(f"{entry.inode()}.")  # which costs nothing; it changes when a file is replaced
+            return row.stamp.startswith(f"{entry.inode()}.")  # costs nothing; the inode changes when a file is replaced
         try:
             return stamp_of(entry.stat(follow_symlinks=False)) == row.stamp
         except OSError:
@@ -131,7 +131,7 @@ class Listing:
         path = f"{self._path}/{name}"
         found = self._fault(name, path) or read(path)
         if found is None:
-            return  # it has just gone: the folder will be looked through again
+            return  # it has just gone: the folder will be listed again
         if isinstance(found, Fault):
             self._set_aside(name, path, found)
             return
@@ -174,7 +174,7 @@ def _aside_stamp(entry: "os.DirEntry[str]") -> str:
 
 
 def _is_young(found: Content) -> bool:
-    # By the time of the file system, which nobody can set, and in both directions: clocks differ.
+    # By ctime, which programs can't set, and in both directions, because clocks differ.
     return abs(time.time() - found.status.st_ctime) < MOMENT_S
 
 

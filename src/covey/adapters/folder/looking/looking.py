@@ -1,4 +1,4 @@
-"""Looking: what others have done in the folder since it was left, at a cost that follows what waits there."""
+"""Looks: searches for changes by other programs in the folder, at a cost that follows the number of waiting files."""
 
 import os
 import time
@@ -33,12 +33,12 @@ from covey.core.formats.layout import Layout, Shelf, Spot
 from covey.ports.folder import Arrived, Left, Sighting
 
 AFTER_OWN_S: Final = 600.0
-"""How often history is listed that nobody but us has changed, as far as can be seen: what others did in the same moment
-shows only then."""
+"""The interval at which history is listed that only we have changed, as far as its times tell. Only a listing finds the
+changes that another program made at the same moment."""
 
 
 class Looking:
-    """The looks of one visit. What was told counts as seen once it is `settled`; so nothing is told once too few."""
+    """The looks of one visit. A reported change counts as seen only when it is `settled`, so that no change is lost."""
 
     def __init__(self, root: str, layout: Layout, notebook: Notebook, *, is_tidy: bool = True) -> None:
         self._root = root
@@ -47,14 +47,14 @@ class Looking:
         self._notebook = notebook
         self._is_tidy = is_tidy
         self.leftovers: list[str] = []
-        """What killed writers left, where it is not tidy: then it was removed."""
+        """Leftovers of killed writers; empty if the look is tidy, because then they were removed."""
         self._leaving: dict[str, tuple[Sort, Mark, float]] = {}
         self._open: dict[str, set[str]] = {}
-        """What was told of each folder and has not been settled."""
+        """Names of reported files that are not settled, by folder."""
         self.stamps: dict[tuple[str, str], Stamps] = {}
-        """Of the files that were told, as they were when they were read."""
+        """Stamps of the reported files, at the time when they were read."""
         self.owners: set[str] = set()
-        """Folders of agents that were told."""
+        """Folders of agents that were reported."""
         self._begin(0)
 
     def look(self, limit: int) -> Sighting:
@@ -77,16 +77,16 @@ class Looking:
 
     @property
     def is_open(self) -> bool:
-        """Tell whether something was told and has not been seen to."""
+        """True if a reported change is not settled."""
         return any(self._open.values())
 
     def settled(self, folder: str, name: str) -> None:
-        """Note that something that was told was seen to."""
+        """Record that a reported change was handled."""
         if folder in self._open:
             self._open[folder].discard(name)
 
     def leave(self) -> None:
-        """Write down how the folders are left of which everything was seen to."""
+        """Store the marks of the folders whose reported changes are all settled."""
         with self._notebook.writing():
             for folder in [folder for folder in self._leaving if not self._open.get(folder)]:
                 self._notebook.leave(folder, *self._leaving.pop(folder))
@@ -102,7 +102,7 @@ class Looking:
         self._now = time.time()
 
     def _weigh_asides(self) -> None:
-        """Forget what was set aside and has changed; its folder is looked through again."""
+        """Forget entries that were set aside and have changed. Their folders are listed again."""
         asides = self._notebook.asides()
         for aside in asides if self._is_deep else asides[:ASIDES_AT_ONCE]:
             if not is_still(self._root, aside):
@@ -114,7 +114,7 @@ class Looking:
     def _tell_owed(self) -> None:
         for row in self._notebook.owed():
             place = whereabouts(self._root, self._layout, self._notebook, row)
-            if place is not None:  # its writer was killed before it could say that it was there, and others moved it on
+            if place is not None:  # its writer was killed before it could remember the file; another program moved it
                 self._tell_left(row, place.spot(row.name))
             elif is_usable(self._root, row.folder, is_made=False):
                 self._tell_left(row, None)
@@ -130,7 +130,7 @@ class Looking:
     # Inboxes, with every look.
 
     def _inboxes(self) -> set[str]:
-        """Look through the inboxes that are not as they were left; return the agents' folders."""
+        """List the inboxes that have changed, and return the folders of agents that were found."""
         left = self._notebook.inboxes()
         above = above_inboxes(self._layout)
         changed = time_of(f"{self._root}/{above}" if above else self._root)
@@ -143,7 +143,7 @@ class Looking:
         for owner in sorted(owners):
             folder = inbox_of(self._layout, owner)
             if folder not in left:
-                # So that it is looked for also where what is above it has not changed.
+                # So that the inbox is looked for even if the folder above it has not changed.
                 left[folder] = Mark(UNSEEN)
                 self._notebook.leave(folder, Sort.INBOX, Mark(UNSEEN), 0.0)
         for folder, mark in left.items():
@@ -158,7 +158,7 @@ class Looking:
     def _owners(self, above: str, changed: int) -> Sequence[str]:
         if not self._can_list(ListedFolder(above, Shelf.INBOX), changed):
             return ()
-        # The root of mailboxes may hold anything else, which is none of our business.
+        # The root of mailboxes may hold other entries, which are not ours to report.
         return folders_in(self._root, above, self._notebook, is_ours=bool(above))
 
     def _inbox(self, place: ListedFolder, mark: Mark) -> bool:
@@ -223,8 +223,8 @@ class Looking:
             self._leaving[place.folder] = (sort, mark, self._now)
 
     def _can_list(self, place: ListedFolder, changed: int) -> bool:
-        """Tell whether a folder can be looked through; else it is set aside. What should be in one that is gone is
-        missing from it."""
+        """Tell whether a folder can be listed; a folder that can't is set aside. A missing folder counts as listable,
+        so that its files are reported as missing."""
         if changed == ABSENT or not place.folder:
             return True
         if stands(self._root, place.folder) and os.access(f"{self._root}/{place.folder}", os.R_OK | os.X_OK):

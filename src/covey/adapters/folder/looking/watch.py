@@ -1,4 +1,4 @@
-"""Watching the folder: what tells an event loop that it may be worth looking."""
+"""The watch on the folder: hints to an event loop that a look may find changes."""
 
 import asyncio
 import ctypes
@@ -40,13 +40,13 @@ _GONE: Final = (errno.ENOENT, errno.ENOTDIR, errno.EACCES, errno.ELOOP)
 
 class News(NamedTuple):
     is_change: bool
-    """Something has happened that may concern a message."""
+    """True if a message may be affected."""
     is_rebuilt: bool
-    """Folders have come or gone: what is watched has to be said anew."""
+    """True if folders were added or removed, so that the watches have to be set again."""
 
 
 class Inotify:
-    """Raises OSError where the kernel has none to give: no such thing, or too many in use."""
+    """An inotify instance of the kernel. Raises OSError if the system has no inotify, or too many are in use."""
 
     def __init__(self) -> None:
         if not sys.platform.startswith("linux"):
@@ -54,7 +54,7 @@ class Inotify:
         self.descriptor = _checked(_library().inotify_init1(os.O_NONBLOCK | os.O_CLOEXEC))
 
     def watch(self, folders: Iterable[str]) -> None:
-        """Watch folders too; those that are watched already stay so, those that are not there are left out."""
+        """Watch more folders. Watched folders stay watched, and missing ones are skipped."""
         for folder in folders:
             try:
                 _checked(_library().inotify_add_watch(self.descriptor, os.fsencode(folder), _MASK))
@@ -63,7 +63,7 @@ class Inotify:
                     raise
 
     def read(self) -> News:
-        """Return what has happened since the last time. What hidden files do, such as temporary ones, is nothing."""
+        """Return the news since the last call. Events of hidden files, such as temporary ones, are ignored."""
         is_change = is_rebuilt = False
         while True:
             try:
@@ -96,20 +96,21 @@ def _checked(result: int) -> int:
 
 
 POLL_S: Final = 0.2
-"""How often is looked where the kernel tells nothing."""
+"""The polling interval without inotify."""
 RECHECK_S: Final = 1.0
-"""How often is looked all the same: kernels do not tell what other machines do, and a young file grows old."""
+"""The polling interval with inotify: kernels do not report changes by other machines, and a young file becomes old
+enough to be read."""
 BEAT_S: Final = 5.0
-"""How often is yielded without a reason."""
+"""The longest interval between two hints, with or without a change."""
 SETTLING_S: Final = 0.002
-"""How long changes are gathered: mostly several come at once."""
+"""The time for which changes are collected: mostly several come at once."""
 
 HasNews = Callable[[], bool]
 
 
 @asynccontextmanager
 async def watching(root: str, layout: Layout, has_news: HasNews) -> AsyncGenerator[AsyncIterator[None]]:
-    """Yield what yields whenever something may have changed."""
+    """Yield an iterator that yields whenever the folder may have changed."""
     try:
         inotify = Inotify()
     except OSError:
@@ -133,7 +134,7 @@ async def _changes(watch: "_Watch", has_news: HasNews) -> AsyncGenerator[None]:
 
 
 class _Watch:
-    """An event that the kernel sets, or time does."""
+    """An event that inotify sets, with a timeout for polling."""
 
     def __init__(self, root: str, layout: Layout, inotify: Inotify | None) -> None:
         self._root = root
@@ -146,13 +147,13 @@ class _Watch:
             self._watch()
 
     def has_changed(self) -> bool:
-        """Tell whether something has happened since the last time."""
+        """Tell whether the event was set since the last call, and clear it."""
         was_set = self._event.is_set()
         self._event.clear()
         return was_set
 
     async def wait(self) -> None:
-        """Wait until something happens, or it is time to look without that."""
+        """Wait for an event, or for the polling interval."""
         try:
             async with asyncio.timeout(POLL_S if self._inotify is None else RECHECK_S):
                 await self._event.wait()
@@ -181,7 +182,7 @@ class _Watch:
         try:
             self._inotify.watch(_folders(self._root, self._layout))
         except OSError:
-            self.close()  # no more watches to be had: from now on it is looked
+            self.close()  # no more watches are available: poll from now on
 
 
 def _folders(root: str, layout: Layout) -> Sequence[str]:

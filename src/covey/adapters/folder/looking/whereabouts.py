@@ -1,5 +1,5 @@
-"""Whereabouts: where a file stands that is no longer where it was. Files only move forward: out of an inbox into the
-archive, and from there to their task."""
+"""Present places of files that have moved. Files only move forward: from an inbox into the archive, and from there into
+the folder of their task."""
 
 import os
 from collections.abc import Iterator, Sequence
@@ -14,8 +14,8 @@ from covey.core.formats.layout import Layout, Shelf
 
 
 def whereabouts(root: str, layout: Layout, notebook: Notebook, row: Row) -> ListedFolder | None:
-    """Return the place further on where a file of this name stands now, and is no other one that is known. One that is
-    owed may never have been there: then it has to be the same byte by byte."""
+    """Return the later place at which a file of this name is now, unless that is another known file; None if there is
+    none. A file that is owed may never have been written: then the digest of the content must match too."""
     for place in _further(root, layout, row):
         path = f"{root}/{place.folder}/{row.name}"
         if is_file(path) and stands(root, place.folder) and (row.stamp or _holds(path, row.digest)):
@@ -31,7 +31,7 @@ def _holds(path: str, digest: str) -> bool:
 
 
 def _further(root: str, layout: Layout, row: Row) -> Iterator[ListedFolder]:
-    """Go through the places in the order in which files move, so that none is overtaken by one."""
+    """Yield the places in the order in which files move, so that a file that moves meanwhile is not missed."""
     if layout is Layout.MAILBOX:
         if row.shelf == Shelf.INBOX:
             yield ListedFolder(f"{row.owner}/{PROCESSED}", Shelf.ARCHIVE, row.owner)
@@ -39,15 +39,15 @@ def _further(root: str, layout: Layout, row: Row) -> Iterator[ListedFolder]:
     if row.shelf == Shelf.INBOX:
         yield ListedFolder(ARCHIVE, Shelf.ARCHIVE)
     if row.shelf != Shelf.SWEPT:
-        # All of them: the time of a folder may hide what others did in the moment in which we did something there.
+        # All tasks: the time of a folder may hide a change that another program made at the same moment as we did.
         yield from (ListedFolder(f"{SWEPT}/{task}", Shelf.SWEPT, scope=task) for task in _tasks(root, row.name))
 
 
 def _tasks(root: str, name: str) -> Sequence[str]:
-    """Return the tasks in whose folders there is something of that name."""
+    """Return the tasks whose folders have a file of that name."""
     folder = f"{root}/{SWEPT}"
     try:
-        tasks = sorted(os.listdir(folder), reverse=True)  # the newest ones first, as far as their names tell
+        tasks = sorted(os.listdir(folder), reverse=True)  # the newest first, as far as names tell
     except OSError:
         return ()
     return [task for task in tasks if is_folder_name(task) and is_file(f"{folder}/{task}/{name}")]

@@ -1,1 +1,1 @@
-"""The notebook: a disposable database that remembers which file stands where."""
+"""The notebook: a disposable database of the known files and their places."""

@@ -1,4 +1,4 @@
-"""The database of the notebook: opened or made anew, read and written in transactions, thrown away when damaged."""
+"""The database of the notebook: read and written in transactions, and replaced by an empty one when damaged."""
 
 # No pathlib: short-lived programs open it.
 
@@ -38,13 +38,13 @@ class Database:
     """One connection, for one thread at a time."""
 
     def __init__(self, path: str, forget: Callable[[], None]) -> None:
-        """Open the database, or make an empty one; a damaged one is thrown away. `forget` is called when what was
-        written may not have been kept."""
+        """Open the database, or make an empty one. A damaged database is deleted. `forget` is called when writes may
+        have been lost."""
         self._forget = forget
         self._path = path
         self._is_writing = self._is_begun = False
         self.is_held = False
-        """What is written is kept with the next `flush`."""
+        """True if writes are committed only by the next `flush`."""
         try:
             self._open()
         except apsw.Error as error:
@@ -59,7 +59,7 @@ class Database:
     def _open(self) -> None:
         if self._path != IN_MEMORY:
             with explained(self._path), suppress(FileExistsError):
-                # A file that is there is never opened here: closing it would drop the locks that SQLite has on it.
+                # An existing file is never opened here: closing it would drop the locks that SQLite has on it.
                 os.close(os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
         self._connection = apsw.Connection(self._path, flags=apsw.SQLITE_OPEN_READWRITE, statementcachesize=64)
         try:
@@ -90,7 +90,7 @@ class Database:
         self._execute(self._sql["set_up"]).fetchall()
 
     def copy(self, path: str) -> None:
-        """Take over what is in the database at `path`."""
+        """Copy the content of the database at `path` into this one."""
         source = apsw.Connection(path, flags=apsw.SQLITE_OPEN_READWRITE)
         try:
             with self._connection.backup("main", source, "main") as backup:
@@ -102,12 +102,12 @@ class Database:
 
     @property
     def is_current(self) -> bool:
-        """Tell whether the file is still the one that was opened: anybody may delete it at any time."""
+        """True if the file at the path is still the opened one: a program or a person may delete it at any time."""
         return inode_of(self._path) == self.inode
 
     @contextmanager
     def writing(self) -> Generator[None]:
-        """Keep what is written within, all of it or nothing. Within another one it is part of that."""
+        """A transaction: its writes are committed all or not at all. A nested transaction is part of the outer one."""
         if self._is_writing:
             yield
             return
@@ -124,17 +124,17 @@ class Database:
 
     @property
     def is_pending(self) -> bool:
-        """Tell whether something was written that is not kept yet."""
+        """True if there are writes that are not committed."""
         return self._is_begun
 
     def flush(self) -> None:
-        """Keep what was written while it was held."""
+        """Commit the pending writes."""
         if self._is_begun:
             self.run("commit")
             self._is_begun = False
 
     def undo(self) -> None:
-        """Undo what is not kept yet."""
+        """Roll back the pending writes."""
         self._is_begun = False
         self._forget()
         if self._connection.in_transaction:
@@ -146,14 +146,14 @@ class Database:
         return self.run(statement, values).fetchall()
 
     def write(self, statement: str, values: tuple[object, ...]) -> None:
-        """Run a statement that changes something."""
+        """Run a statement that writes."""
         if (self._is_writing or self.is_held) and not self._is_begun:
             self.run("begin")
             self._is_begun = True
         self.run(statement, values)
 
     def run(self, statement: str, values: tuple[object, ...] = ()) -> Any:
-        """Run a statement by its name; return what finds its rows."""
+        """Run a statement by its name, and return its cursor."""
         try:
             return self._execute(self._sql[statement], values)
         except apsw.Error as error:
@@ -167,7 +167,7 @@ class Database:
 
 
 def inode_of(path: str) -> int:
-    """Return which file has the path now; 0 where there is none."""
+    """Return the inode of the file at a path; 0 if there is none."""
     try:
         return os.stat(path).st_ino
     except OSError:
@@ -175,14 +175,14 @@ def inode_of(path: str) -> int:
 
 
 def throw_away(path: str) -> None:
-    """Remove the files of a notebook. Whoever comes next makes it anew."""
+    """Remove the files of a notebook. The next process that opens it makes a new one."""
     for beside in ("", "-wal", "-shm"):
         with suppress(FileNotFoundError):
             os.unlink(f"{path}{beside}")
 
 
 def is_damaged(path: str) -> bool:
-    """Tell whether a notebook that is there can't be used."""
+    """Tell whether a notebook exists but can't be used."""
     if not os.path.lexists(path):
         return False
     try:

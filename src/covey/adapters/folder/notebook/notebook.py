@@ -1,4 +1,4 @@
-"""The notebook: what stands where in the folder, in a disposable database beside the ledger."""
+"""The notebook: the known files of the folder and their places, in a disposable database beside the ledger."""
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
@@ -12,11 +12,11 @@ from covey.core.names import AgentName
 
 _MESSAGES: Final = 256
 _ROWS: Final = 64
-"""How many messages are kept in mind, and with how many files at most."""
+"""The largest number of messages in the cache, and the largest number of files of one of them."""
 
 
 class _Memory:
-    """What a connection keeps in mind, so that a look where nothing has changed asks for nothing."""
+    """The cache of a connection, so that a look at an unchanged folder needs no query."""
 
     __slots__ = ("agents", "asides", "folders", "marks", "messages", "names", "owed", "owners", "rows")
 
@@ -28,19 +28,19 @@ class _Memory:
         self.asides: dict[tuple[str, str], Aside] = {(one.folder, one.name): one for one in map(_aside, ask("asides"))}
         self.owed: dict[tuple[str, str], Row] = {(one[0], one[1]): Row(*one) for one in ask("owed")}
         self.rows: dict[str, dict[str, Row]] = {}
-        """Of the inboxes that were asked for."""
+        """The files of each inbox that was asked for, by name."""
         self.messages: dict[str, Sequence[Row]] = {}
-        """Everything of the messages that were asked for lately."""
+        """All files of the messages that were asked for lately."""
         self.agents: dict[str, str] = dict(ask("names"))
-        """By what others call them."""
+        """Agents by their foreign names."""
         self.names = {agent: name for name, agent in self.agents.items()}
 
 
 class Notebook:
-    """One connection, for one thread at a time."""
+    """One connection with its cache, for one thread at a time."""
 
     def __init__(self, path: str) -> None:
-        """Open the notebook, or make an empty one; a damaged one is thrown away."""
+        """Open the notebook, or make an empty one. A damaged notebook is deleted."""
         self._memory: _Memory | None = None
         self._version = -1
         self._database = Database(path, self._forget_all)
@@ -51,7 +51,7 @@ class Notebook:
 
     @classmethod
     def copied(cls, path: str | None) -> "Notebook":
-        """Return a notebook in memory, with what is in the one at `path`, where there is one."""
+        """Return a notebook in memory: a copy of the one at `path`, or an empty one if there is none."""
         notebook = cls(IN_MEMORY)
         if path is not None and os.path.lexists(path):
             notebook._database.copy(path)
@@ -59,20 +59,20 @@ class Notebook:
 
     @property
     def is_current(self) -> bool:
-        """Tell whether the file is still the one that was opened: anybody may delete it at any time."""
+        """True if the file at the path is still the opened one: a program or a person may delete it at any time."""
         return self._database.is_current
 
     @property
     def inode(self) -> int:
-        """Which file it is."""
+        """The inode of the opened file."""
         return self._database.inode
 
     def hold(self) -> None:
-        """Keep what is written from now on only with the next `flush`, so that it costs once."""
+        """Commit later writes only with the next `flush`, so that they cost one transaction."""
         self._database.is_held = True
 
     def let_go(self) -> None:
-        """End that; what was not kept is undone."""
+        """End `hold`. Writes that are not committed are rolled back."""
         if self._database.is_held:
             self._database.is_held = False
             if self._database.is_pending:
@@ -80,24 +80,24 @@ class Notebook:
 
     @property
     def version(self) -> int:
-        """A number that tells whether others have written, as it was at the last `refresh`."""
+        """The number at the last `refresh`, which changes when another connection writes."""
         return self._version
 
     def refresh(self) -> int:
-        """Forget what is kept in mind where another process has written since; return a number that tells."""
+        """Clear the cache if another connection has written since, and return the new `version`."""
         version = int(self._database.run("changes").get)
         if version != self._version:
             self._version = version
             self._memory = None
         return version
 
-    # What stands where.
+    # Files and their places.
 
     def in_folder(self, folder: str) -> dict[str, Row]:
         return {found[1]: Row(*found) for found in self.ask("in_folder", folder)}
 
     def in_inbox(self, folder: str) -> dict[str, Row]:
-        """Return the same for an inbox, which is kept in mind."""
+        """Like `in_folder`, but cached: for inboxes."""
         kept = self._kept.rows
         if folder not in kept:
             kept[folder] = self.in_folder(folder)
@@ -160,7 +160,7 @@ class Notebook:
             if each.folder in kept.rows:
                 kept.rows[each.folder].pop(each.name, None)
 
-    # What was set aside.
+    # Entries that were set aside.
 
     def asides(self) -> Sequence[Aside]:
         return list(self._kept.asides.values())
@@ -176,14 +176,14 @@ class Notebook:
         if self._kept.asides.pop((folder, name), None) is not None:
             self._database.write("forget_aside", (folder, os.fsencode(name)))
 
-    # How folders were left.
+    # Marks of folders.
 
     def inboxes(self) -> dict[str, Mark]:
-        """Return how the inboxes were left."""
+        """Return the marks of the inboxes and of the folder above them."""
         return dict(self._kept.folders)
 
     def folder(self, folder: str) -> tuple[int, float]:
-        """Return how a folder was left, and when it was last looked through; (0, 0.0) where it never was."""
+        """Return the time in the mark of a folder, and the time when it was last listed; (0, 0.0) if it never was."""
         found = self.ask("folder", folder)
         return found[0] if found else (0, 0.0)
 
@@ -195,7 +195,7 @@ class Notebook:
         self._database.write("leave", (folder, sort, *mark, listed_at))
 
     def leave_again(self, folder: str, mark: Mark) -> None:
-        """Note how a folder is left that is known; when it was looked through stays."""
+        """Replace the mark of a known folder. The time when it was last listed stays."""
         self._database.write("leave_again", (folder, *mark))
         if folder in self._kept.folders:
             self._kept.folders[folder] = mark
@@ -204,7 +204,7 @@ class Notebook:
         self._database.write("forget_folder", (folder,))
         self._kept.folders.pop(folder, None)
 
-    # Agents, and marks.
+    # Agents, and single values.
 
     def owners(self) -> set[str]:
         return self._kept.owners
@@ -231,7 +231,7 @@ class Notebook:
         kept.names = {one: other for other, one in kept.agents.items()}
 
     def mark(self, name: str) -> str:
-        """Return a mark; "" where it was never set."""
+        """Return the value of a mark; "" if it was never set."""
         return self._kept.marks.get(name, "")
 
     def put_marks(self, marks: Mapping[str, str]) -> None:

@@ -1,15 +1,15 @@
 -- name: set_up
--- Losing the newest rows in a power cut only means to look again.
+-- A power cut may lose the newest rows: then the next look only repeats its work.
 pragma journal_mode = wal;
 pragma synchronous = normal
 
 -- name: version
--- Which form the notebook has; 0 where it has none yet.
+-- The version of the schema; 0 if there is none yet.
 pragma user_version
 
 -- name: create
--- What stands where (a file without a stamp is owed: not there yet, or gone), what was set aside, how folders were left,
--- what agents are called by others, and single marks.
+-- Known files (a file without a stamp is owed: not written yet, or gone), entries that were set aside, marks of folders,
+-- folders of agents, foreign names of agents, and single values.
 create table files (
     folder text not null, name text not null, file_id text not null, message_id text not null, agent text not null,
     shelf text not null, owner text not null, scope text not null, is_ours integer not null, digest text not null,
@@ -33,15 +33,15 @@ create table marks (name text primary key, value text not null) strict, without 
 pragma user_version = 3
 
 -- name: begin
--- Begin to write.
+-- Begin a transaction that writes.
 begin immediate
 
 -- name: commit
--- Keep it.
+-- Commit the transaction.
 commit
 
 -- name: rollback
--- Undo it.
+-- Roll back the transaction.
 rollback
 
 -- name: changes
@@ -49,43 +49,43 @@ rollback
 pragma data_version
 
 -- name: check
--- Look for damage; one row with ok where there is none.
+-- Check for damage; the result is one row with ok if there is none.
 pragma quick_check
 
 -- name: in_folder
--- What should stand in one folder.
+-- The files that should be in a folder.
 select * from files where folder = ?
 
 -- name: at
--- What should stand in one place.
+-- The file that should be at a path.
 select * from files where folder = ? and name = ?
 
 -- name: owed
--- What is owed to the folders.
+-- Owed files.
 select * from files where stamp = ''
 
 -- name: standing
--- What stands in the folders, by place.
+-- Files that are in their places, by path.
 select * from files where stamp <> '' order by folder, name
 
 -- name: by_id
--- Everything under one id of a file.
+-- Files with a file id.
 select * from files where file_id = ? order by agent, folder, name
 
 -- name: by_message
--- Everything of one message.
+-- Files of a message.
 select * from files where message_id = ? order by agent, folder, name
 
 -- name: of_agent
--- What an agent has of one message. Somebody may have copied one file very often: then some of them are enough.
+-- Files of an agent's copy of a message. The limit bounds the cost if a file was duplicated very often.
 select * from files where message_id = ? and agent = ? order by folder, name limit 64
 
 -- name: messages
--- The next messages.
+-- The next ids of messages.
 select distinct message_id from files where message_id > ? order by message_id limit ?
 
 -- name: count
--- How many files are known.
+-- The number of known files.
 select count(*) from files
 
 -- name: put
@@ -97,55 +97,55 @@ insert or replace into files values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 delete from files where folder = ? and name = ?
 
 -- name: asides
--- All that was set aside.
+-- All entries that were set aside.
 select * from aside order by folder, name
 
 -- name: put_aside
--- Remember what was set aside.
+-- Remember an entry that was set aside.
 insert or replace into aside values (?, ?, ?, ?, ?)
 
 -- name: forget_aside
--- It is gone, or was taken in.
+-- Forget an entry that is gone, has changed, or was accepted.
 delete from aside where folder = ? and name = ?
 
 -- name: folders
--- How the folders of one sort were left.
+-- Marks of the folders of one sort.
 select folder, mtime, racy_since from folders where sort = ?
 
 -- name: folder
--- How one folder was left.
+-- The time in the mark of a folder, and the time of its last listing.
 select mtime, listed_at from folders where folder = ?
 
 -- name: leave
--- How a folder was left, now that it was looked through.
+-- Store the mark of a folder that was listed.
 insert or replace into folders values (?, ?, ?, ?, ?)
 
 -- name: leave_again
--- How a folder was left by ourselves; when it was looked through stays.
+-- Replace the mark of a folder; the time of its last listing stays.
 update folders set mtime = ?2, racy_since = ?3 where folder = ?1
 
 -- name: forget_folder
--- It is gone, and nothing should be in it.
+-- Forget a folder that is gone, and in which no file should be.
 delete from folders where folder = ?
 
 -- name: owners
--- The folders of agents that were told.
+-- Folders of agents that were reported.
 select name from owners
 
 -- name: own
--- One more.
+-- Remember a folder of an agent as reported.
 insert or ignore into owners values (?)
 
 -- name: names
--- What agents are called by others.
+-- Agents with their foreign names.
 select name, agent from names
 
 -- name: call
--- The foreign name of an agent; it has one at a time.
+-- Store the foreign name of an agent, which has one at a time.
 insert or replace into names values (?, ?)
 
 -- name: uncall
--- Forget what an agent was called.
+-- Forget the foreign name of an agent.
 delete from names where agent = ?
 
 -- name: marks
@@ -153,5 +153,5 @@ delete from names where agent = ?
 select name, value from marks
 
 -- name: put_mark
--- Set it.
+-- Store a mark.
 insert or replace into marks values (?, ?)

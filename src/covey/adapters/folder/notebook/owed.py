@@ -1,5 +1,5 @@
-"""What is owed to the folder: files that should stand there and do not, because a writer was killed, somebody removed
-them, or their folder can't be used."""
+"""Files that are owed to the folder: they should be there and are not, because a writer was killed, a program or a
+person removed them, or their folder can't be used."""
 
 import os
 import stat
@@ -25,8 +25,8 @@ from covey.core.formats.layout import Shelf
 
 
 def recover(root: str, notebook: Notebook) -> None:
-    """Find what is owed and stands there after all: a writer was killed before it could say so, or somebody put it
-    back."""
+    """Remember owed files that are in their places after all: their writer was killed before it could remember them, or
+    another program put them back."""
     for row in notebook.owed():
         found = read(f"{root}/{row.path}") if stands(root, row.folder) else None
         if isinstance(found, Content) and digest_of(found.content) == row.digest:
@@ -35,7 +35,7 @@ def recover(root: str, notebook: Notebook) -> None:
 
 
 def forget_elsewhere(root: str, notebook: Notebook, row: Row) -> None:
-    """Forget where a file has stood before. A second one that is still there stays remembered."""
+    """Forget the other places of a file. A place where a duplicate still exists stays remembered."""
     others = notebook.of_agent(row.message_id, row.agent)
     notebook.forget(
         other
@@ -45,7 +45,7 @@ def forget_elsewhere(root: str, notebook: Notebook, row: Row) -> None:
 
 
 def owe(notebook: Notebook, superseded: Sequence[Row], owed: Sequence[Row]) -> None:
-    """Remember what is to come where, in the place of what was to come elsewhere."""
+    """Remember files as owed, in place of the superseded ones."""
     with notebook.writing():
         notebook.forget(superseded)
         notebook.put(owed)
@@ -53,7 +53,7 @@ def owe(notebook: Notebook, superseded: Sequence[Row], owed: Sequence[Row]) -> N
 
 
 def make_usable(root: str, folders: Collection[str], notebook: Notebook) -> set[str]:
-    """Make the folders that are missing; return those that can't be used, which are set aside."""
+    """Make missing folders. Return the folders that can't be used, and set them aside."""
     hindered: set[str] = set()
     for folder in sorted(folders):
         if is_usable(root, folder, is_made=False):
@@ -65,7 +65,7 @@ def make_usable(root: str, folders: Collection[str], notebook: Notebook) -> set[
 
 
 def _set_aside(root: str, folder: str, notebook: Notebook) -> None:
-    """Remember the first step to a folder that can't be gone."""
+    """Set aside the first part of a folder's path that can't be passed, or the folder itself."""
     above, path = "", ""
     for name in folder.split("/"):
         path = f"{above}/{name}" if above else name

@@ -1,4 +1,4 @@
-"""What the notebook says of files: where one stands, and what was left as it is."""
+"""The records of the notebook: known files, and entries that were set aside."""
 
 from enum import StrEnum
 from typing import NamedTuple
@@ -9,16 +9,16 @@ from covey.core.names import AgentName
 
 
 class Sort(StrEnum):
-    """Which folders are looked at when."""
+    """The sorts of folders, by how often they are listed."""
 
     INBOX = "inbox"
-    """With every look: what is in it waits for somebody. Also those in which inboxes are made."""
+    """Checked with every look: inboxes, whose files wait for an agent, and folders in which inboxes are made."""
     HISTORY = "history"
-    """Now and then."""
+    """Checked now and then."""
 
 
 class Row(NamedTuple):
-    """A file that stands for the copy of a message that an agent has."""
+    """A file that represents an agent's copy of a message."""
 
     folder: str
     name: str
@@ -31,7 +31,7 @@ class Row(NamedTuple):
     is_ours: int
     digest: str
     stamp: str
-    """What tells this state of the file from others; "" where it is owed: not there yet, or gone."""
+    """The stamp of the file's present state; "" if the file is owed: not written yet, or gone."""
 
     @property
     def path(self) -> str:
@@ -44,11 +44,11 @@ class Row(NamedTuple):
 
 
 class Aside(NamedTuple):
-    """Something that is left as it is until it changes."""
+    """An entry that was set aside: it is ignored until it changes."""
 
     folder: str
     name: str
-    """Not always text: a byte that is none has a surrogate in its place."""
+    """Not always text: a byte that is no UTF-8 is represented by a surrogate."""
     kind: str
     stamp: str
     problem: str
@@ -59,7 +59,7 @@ class Aside(NamedTuple):
 
 
 def row(known: KnownFile, folder: str, digest: str, stamp: str) -> Row:
-    """Return how a file is remembered."""
+    """Return the record of a file."""
     spot = known.spot
     where = spot.shelf, spot.owner, spot.scope
     return Row(

@@ -1,6 +1,6 @@
-"""How things stand: what tells whether a look is worth while, and what it is called in the notebook."""
+"""Tests of whether a look is needed, and the names of the marks in the notebook."""
 
-# A command that only reads loads no more than this of looking.
+# A command that only reads loads this module, but not the package `looking`.
 
 import os
 import time
@@ -14,22 +14,22 @@ POSITION: Final = "position"
 MANIFEST_POSITION: Final = "manifest_position"
 MANIFEST_SIZE: Final = "manifest_size"
 REGISTRY_STAMP: Final = "registry"
-"""Marks."""
+"""Names of marks."""
 
 EVERY_S: Final = 60.0
-"""How often everything is looked at that is not looked at each time: history, and files changed in their places."""
+"""The interval of deep looks, which also find changes in history and files that were changed in place."""
 ASIDES_AT_ONCE: Final = 256
 
 _REGISTRY: Final = "_registry.json"
 
 
 def is_due(deep_at: str) -> bool:
-    """Tell whether it is time to look at everything."""
+    """Tell whether it is time for a deep look."""
     return not 0 <= time.time() - float(deep_at or "0") < EVERY_S
 
 
 def is_still(root: str, aside: Aside) -> bool:
-    """Tell whether what was set aside is as it was."""
+    """Tell whether an entry that was set aside is unchanged."""
     try:
         return aside_stamp(os.lstat(f"{root}/{aside.path}")) == aside.stamp
     except OSError:
@@ -37,7 +37,7 @@ def is_still(root: str, aside: Aside) -> bool:
 
 
 def registry_stamp(root: str) -> str:
-    """Return what tells this state of the registry from others; "" where there is none."""
+    """Return the stamp of the registry's present state; "" if there is no registry."""
     try:
         return stamp_of(os.lstat(f"{root}/{_REGISTRY}"))
     except OSError:
