@@ -57,7 +57,7 @@ class ForkServer:
 
     @property
     def has_left(self) -> bool:
-        """Whether the fork server has ended."""
+        """True if the fork server has ended."""
         return self._left.done()
 
     async def hand_in(self, connection: socket.socket) -> bool:

@@ -35,7 +35,7 @@ class Account(NamedTuple):
 
     @property
     def is_owner(self) -> bool:
-        """Whether this connection has all rights in the space: to create streams, and to remove unused data."""
+        """True if this connection has all rights in the space: to create streams, and to remove unused data."""
         return self.principal == ANYONE
 
 

@@ -82,7 +82,7 @@ class Link:
 
     @property
     def owes(self) -> bool:
-        """Whether work from `owe` is still running."""
+        """True while work from `owe` is running."""
         return bool(self._owed)
 
     def begin(self, work: Callable[[Client], Coroutine[Any, Any, None]]) -> Callable[[], None]:

@@ -51,7 +51,7 @@ class Exhausted(Exception):
         super().__init__(str(cause))
         self.cause = cause
         self.was_sent = was_sent
-        """Whether one of the tries may have reached the server."""
+        """True if one of the tries may have reached the server."""
 
 
 class CutOff(TimeoutError):
@@ -72,7 +72,7 @@ class Patience:
 
     @property
     def is_long(self) -> bool:
-        """Whether the request has taken longer than the timeout of one try."""
+        """True if the request has taken longer than the timeout of one try."""
         return self._loop.time() - self._began >= TRY_S
 
     async def insist(self, attempt: Callable[[float], Coroutine[Any, Any, T]]) -> T:

@@ -24,9 +24,9 @@ class Sync(NamedTuple):
 
     seconds: float = DEFAULT_SYNC_S
     is_always: bool = False
-    """Whether the server syncs before it acknowledges."""
+    """True if the server syncs before it acknowledges."""
     is_known: bool = False
-    """Whether a monitor reported the policy."""
+    """True if a monitor reported the policy."""
 
 
 def survives(replicas: int, sync: Sync) -> Survives:

@@ -22,7 +22,7 @@ class Reaper:
         self._program = program
         self.status: int | None = None
         self.is_alone = False
-        """Whether no child is left."""
+        """True if no child is left."""
 
     def reap(self) -> bool:
         """Reap all children that have ended, and tell whether none is left."""
