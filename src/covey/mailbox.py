@@ -1,12 +1,12 @@
-"""Mailboxes in folders, for programs that need no more than that: no event loop, no ledger, nothing to start.
+"""Mailboxes in folders, for simple programs: no event loop, no ledger, nothing to start.
 
     manager = MailboxManager("~/.nanobot/mailboxes")
     manager.register("coder", {"description": "writes code", "capabilities": ["code_write"]})
     manager.send("researcher", "coder", {"type": "message", "content": {"parts": [{"type": "text", "text": "hello"}]}})
     manager.process("coder", handle)
 
-The folders, names and fields are those that mailbox programs agreed on, so others may read and write beside it: they
-need not be Covey's. `files:PATH?layout=mailbox` is the same folder as a space with a ledger.
+The folders, names and fields follow the convention of mailbox programs. So programs that do not use Covey may read and
+write the same folders. `files:PATH?layout=mailbox` is the same folder as a space with a ledger.
 """
 
 import json

@@ -10,8 +10,8 @@ A third party's engine is an `Engine` that a distribution names in the entry poi
     [project.entry-points."covey.engines"]
     shelf = "my_package.shelf:engine"
 
-No other module of Covey asks which engine it has: it asks for what the engine provides or declares. The module of an
-engine is imported when a URL names it, because a short command must not wait for the others.
+No other module of Covey branches on the kind of engine: it uses the ports and capabilities that the engine declares.
+The module of an engine is imported when a URL names it, so that a short command does not wait for the other engines.
 """
 
 import os

@@ -31,7 +31,7 @@ class FolderEngine(SqliteEngine):
         return parse_path(text, "a folder: files:PATH", {"layout": LAYOUTS, "synchronous": SYNCHRONOUS})
 
     def for_new(self, url: StoreUrl) -> StoreUrl:
-        """Add the default layout, unless the folder exists and its layout can be detected."""
+        """Add the default layout, unless the URL has one, or the folder exists and may show its layout."""
         if "layout" in url.options or os.path.isdir(url.place):
             return url
         return url._replace(options={**url.options, "layout": "dialogue"})

@@ -88,7 +88,7 @@ class SqliteCare:
         return FolderCheckup(path, STORE_FOLDER), DoorbellCheckup(path, runtime_folder(os.environ))
 
     def _bring_up_to_date(self, url: StoreUrl, report: Report) -> None:
-        """Make the ledger complete before a copy. Here it always is; replicas and mirrors override this."""
+        """Make the ledger complete before a copy. A ledger that is the only source always is, so this does nothing."""
 
     def _place(self, url: StoreUrl) -> RestoreTarget:
         from covey.adapters.sqlite.care.place import SqlitePlace

@@ -1,4 +1,4 @@
-"""A duty: a worker process that does the tasks of an agent with a program, until it is told to stop."""
+"""A duty: a worker that does the tasks of an agent with a program, until it is stopped."""
 
 import asyncio
 import os

@@ -1,4 +1,4 @@
-"""A space held open by a program: its ports, sessions and children, which are closed in order."""
+"""An open space of a program: its ports, sessions and children, which are closed in order."""
 
 import asyncio
 import os

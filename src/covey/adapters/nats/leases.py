@@ -111,7 +111,7 @@ class Leases:
             self.drop(key)
 
     def until_gone(self, pattern: str) -> None:
-        """Block until no key matches the pattern; raise Unavailable if that takes longer than a lease and the time
+        """Block until no key matches the pattern; raise Unavailable if that takes longer than a lease plus the time
         limit of the settings."""
         end = time.monotonic() + self._lease_s + self._link.settings.limit_s
         while self.keys(pattern):

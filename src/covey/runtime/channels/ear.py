@@ -1,5 +1,4 @@
-"""The HTTP listener of a channel: people's messages arrive as POST /CONVERSATION, authenticated by the channel's
-secret."""
+"""The HTTP listener of a channel: people's messages as POST /CONVERSATION, authenticated by its secret."""
 
 import asyncio
 import json

@@ -1,9 +1,9 @@
-"""The folders of runs: one for each, for as long as it is needed.
+"""The folders of runs: one for each run, for as long as it is needed.
 
 FOLDER/RUN/attachments   the files that came with its task
-FOLDER/RUN/output        what its program leaves there goes with its answer
-FOLDER/RUN/prompt-N      what it was told, for each of its errands
-FOLDER/RUN/run-N         what it printed and how that ended: the launcher's
+FOLDER/RUN/output        files of its program, which are attached to its answer
+FOLDER/RUN/prompt-N      the prompt of each of its errands
+FOLDER/RUN/run-N         the output and the outcome of each errand, written by the launcher
 """
 
 import os

@@ -1,12 +1,12 @@
-"""Plugins by entry point: `covey.plugins` names functions that are told of children.
+"""Plugins by entry point: `covey.plugins` names functions that are notified of children.
 
     [project.entry-points."covey.plugins"]
     my-plugin = "my_package:tell"
 
     def tell(moment: str, run: covey.Run) -> None: ...      # or async def
 
-`moment` is spawned, ended or failed. A plugin that raises or hangs harms nothing: that is logged, and one that hangs is
-not told of anything more.
+`moment` is spawned, ended or failed. A plugin that raises or hangs does no harm: the failure is logged, and a
+plugin that hangs is not called again.
 """
 
 import asyncio

@@ -1,9 +1,9 @@
-"""The folders of tasks: one for each task, with one for each run in it.
+"""The folders of tasks: one for each task, with a folder for each run.
 
 FOLDER/TASK/RUN/attachments   the files that came with the task
-FOLDER/TASK/RUN/output        what the program leaves there goes with the result
-FOLDER/TASK/RUN/prompt        what the program was told
-FOLDER/TASK/RUN/run           what it printed and how it ended: the launcher's
+FOLDER/TASK/RUN/output        files of the program, which are attached to the result
+FOLDER/TASK/RUN/prompt        the prompt
+FOLDER/TASK/RUN/run           the output and the outcome, written by the launcher
 """
 
 import asyncio
@@ -108,7 +108,7 @@ def write_private(path: Path, content: bytes) -> None:
 
 
 def safe_name(name: str, number: int) -> str:
-    """Return a safe file name for a foreign one: no path, no hidden file, no control characters."""
+    """Return a safe file name for a foreign one: no path, no hidden file, no leading dash, no control characters."""
     safe = _UNSAFE.sub("_", name.replace("\\", "/").rpartition("/")[2]).lstrip(".-")
     stem, dot, suffix = safe.rpartition(".")
     if len(safe) > LONGEST_NAME:

@@ -95,7 +95,7 @@ def _why_not(status: os.stat_result | None, taken: int, room: int) -> str | None
 
 
 def _new_name(path: str, names: set[str]) -> str:
-    """Return the file's name in the result, where names have no folders."""
+    """Return the file's name in the result: a safe name without folders."""
     name = safe_name(path.replace("/", "_"), len(names) + 1)
     while name in names:
         name = f"{len(names) + 1}-{name}"

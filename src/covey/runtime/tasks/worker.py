@@ -52,7 +52,7 @@ class Worker:
         self._actor = actor
         self._handler = handler
         self._terms = terms
-        # Accepting and starting are one step; a judged task is started by its handling.
+        # Accepting and starting are reported in one step; a judged task is started by its handling.
         judge = terms.judge and _judged_safely(terms.judge)
         self._taking = Taking(services, actor, finisher, judge, starts=True, attempts=terms.attempts)
         self._tell = tell

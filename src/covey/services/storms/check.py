@@ -47,7 +47,7 @@ class Weighed(NamedTuple):
     """Its sender is the operator, or a channel where people speak."""
     recipients: Sequence[Recipient]
     debts: Sequence[Ticket]
-    """Open debts of the sender towards the message that it replies to."""
+    """The sender's debts for the message that it replies to."""
     spawns: bool = False
     """It is the first prompt of a child."""
 
@@ -57,7 +57,7 @@ class Weighed(NamedTuple):
 
     @property
     def is_due(self) -> bool:
-        """True if the message answers an open question."""
+        """True if the message answers an open question of a recipient."""
         return pays(self.message, self.debts, self.agents)
 
     @property

@@ -71,7 +71,7 @@ class NatsSettings(NamedTuple):
     """The folder of the local replica; None means this user's cache."""
     limit_s: float = DEFAULT_LIMIT_S
     replicas: int | None = None
-    """Replicas of each stream; None follows the cluster, up to three."""
+    """Replicas of each stream; None means three for a new stream, or one if the cluster is too small."""
     monitor: str | None = None
     """URL of a server's monitor, the only source for its sync interval."""
 

@@ -1,18 +1,18 @@
-"""The client of NATS, steady: it reconnects until it is connected again. All patches of nats-py are in this module.
+"""The NATS client with a reconnect that never gives up. All patches of nats-py are in this module.
 
 nats-py has no public way to do the following, so `SteadyClient` relies on private names of its version 2.16
 (`tests/nats/test_nats_py.py` has each of them, and fails if nats-py changes one):
 
 - `_attempt_reconnect`: an error that nats-py does not expect would end its reconnecting for good, and a silent server
-  would block it, because it waits until the old socket has sent all.
+  would block it, because nats-py waits until the old socket has sent all data.
 - `_connect_to_server`: if a new connection fails right after its greeting, nats-py leaves its tasks and its socket
-  behind, which read beside those of the next one.
-- `_process_err`: nats-py closes for good on most errors that a server tells.
-- `_read_loop`: after an error that it does not expect, nats-py stays connected and reads no more.
+  behind, which read alongside those of the next connection.
+- `_process_err`: nats-py closes for good on most errors that a server reports.
+- `_read_loop`: after an unexpected error, nats-py stays connected but stops reading.
 - `_parse_header_lines`: ours takes a quarter of the time.
-- `_transport`, `_io_writer`: a socket can only be closed in order, which waits for a silent server.
-- `_pending`, `_pending_data_size`: what was published is sent in the next turn of the loop, and a `flush` overtakes it.
-- `_server_info`: whether the server has TLS has to be known before a secret is sent.
+- `_transport`, `_io_writer`: the public close is graceful, and waits for a silent server.
+- `_pending`, `_pending_data_size`: published data is sent in the next turn of the loop, and a `flush` overtakes it.
+- `_server_info`: TLS support of the server has to be known before a secret is sent.
 - `subscribe(future=…)` and `_process_msg`: see `heard_at_once`.
 """
 

@@ -212,8 +212,8 @@ class Adding:
         return position
 
     def _is_new(self, expected: int) -> bool:
-        """Tell whether this is the first conflict in a row at this position. A second conflict means that the winner
-        left no record there: a leader that has lost its cluster still refuses because of a record that it can't
+        """Tell whether this is the first conflict in a row at this position. A second one suggests that there is no
+        record at the position: a leader that has lost its cluster still refuses because of a record that it can't
         store."""
         is_new = expected != self._refused_at
         self._refused_at = expected

@@ -1,9 +1,9 @@
 """Marks of a genuine record: headers that prove that it was published for its position, and not copied there.
 
-A client that may read a stream directly may name any subject for the reply, and the server stores what arrives on a
-subject of a stream. So an agent could have a message copied onto another agent's subject, past its permissions. But the
-server checks two headers whenever it stores a message: the expected stream, and the expected last sequence number. A
-copy from another stream can't have carried the first, and a copy of an older record fails the second.
+A client that may read a stream directly may name any subject for the reply. If that is a subject of a stream, the
+server stores the reply. So an agent could have a message copied onto another agent's subject, past its permissions. But
+the server checks two headers whenever it stores a message: the expected stream, and the expected last sequence number.
+A copy from another stream can't have carried the first, and a copy of an older record fails the second.
 """
 
 from collections.abc import Mapping

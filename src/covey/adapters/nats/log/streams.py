@@ -1,4 +1,4 @@
-"""Streams of a space, created on first use with one replica for each server of the cluster, up to three."""
+"""Streams of a space, created on first use: by default with three replicas, or one if the cluster is too small."""
 
 from asyncio import gather
 from collections.abc import Mapping, Sequence

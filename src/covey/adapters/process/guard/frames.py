@@ -7,7 +7,7 @@ from typing import Final
 ORDER: Final = b"P"
 """To the guardian: the run's folder and limits, as JSON."""
 CALL: Final = b"C"
-"""To the guardian: the program's folder, arguments and environment."""
+"""To the guardian: the program's working directory, arguments and environment."""
 STDIN: Final = b"I"
 """To the guardian: the program's standard input."""
 STOP: Final = b"T"
