@@ -5,7 +5,7 @@
         receipt = await me.send("critic", "The parser is done.")
         outcome = await me.ask("critic", "Shall I merge it?", timeout=30)
 
-The names below are loaded when they are first used, so that a short-lived program pays only for what it needs.
+The names below are loaded on first use, so that a short-lived program loads only the modules that it needs.
 """
 
 from covey.core.late import late_names

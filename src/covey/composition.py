@@ -7,7 +7,7 @@ from covey.core.store_url import StoreUrl
 
 
 def carriers(stream: TextIO):
-    """Return what makes the adapter of a channel, which writes to the stream or posts to where its URL leads."""
+    """Return a factory of channel adapters, which write to the stream or post to the channel's URL."""
     from covey.adapters.console import ConsoleChannel
     from covey.adapters.webhook import WebhookChannel
     from covey.core.channels.channel import ChannelConfig, ChannelKind
@@ -20,14 +20,14 @@ def carriers(stream: TextIO):
 
 
 def whole_file(file: str, *, replace: bool):
-    """Return a file that gets its name when it is whole."""
+    """Open a file that appears under its name only when it is complete."""
     from covey.adapters.archive.files import whole_file as new
 
     return new(file, replace=replace)
 
 
 def mailboxes(root: str):
-    """Return the mailboxes in a folder, for programs that have no ledger, with a clock and what makes ids."""
+    """Return the mailboxes in a folder, for programs that have no ledger, with a clock and a source of ids."""
     from covey.adapters.folder.mailboxes import Mailboxes
     from covey.adapters.system.ids import SystemIds
 
@@ -35,21 +35,22 @@ def mailboxes(root: str):
 
 
 def launcher():
-    """Return what runs programs. It is bound to the event loop on which it is first used, and has to be closed."""
+    """Return the launcher of programs. It is bound to the event loop on which it is first used, and has to be
+    closed."""
     from covey.adapters.process.launcher import ProcessLauncher
 
     return ProcessLauncher()
 
 
 def new_nats_key():
-    """Return a new key for a user of a NATS server: the public one and its seed."""
+    """Create a key pair for a user of a NATS server."""
     from covey.adapters.nats.client.keys import new_key
 
     return new_key()
 
 
 def public_nats_key(file: str) -> str:
-    """Return the public key to the seed in a file."""
+    """Return the public key for the seed in a file."""
     from covey.adapters.nats.client.keys import public_key
 
     return public_key("key file", file)

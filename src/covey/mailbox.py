@@ -1,12 +1,12 @@
-"""Mailboxes in folders, for programs that need no more than that: no event loop, no ledger, nothing to start.
+"""Mailboxes in folders, for simple programs: no event loop, no ledger, nothing to start.
 
     manager = MailboxManager("~/.nanobot/mailboxes")
     manager.register("coder", {"description": "writes code", "capabilities": ["code_write"]})
     manager.send("researcher", "coder", {"type": "message", "content": {"parts": [{"type": "text", "text": "hello"}]}})
     manager.process("coder", handle)
 
-The folders, names and fields are those that mailbox programs agreed on, so others may read and write beside it: they
-need not be Covey's. `files:PATH?layout=mailbox` is the same folder as a space with a ledger.
+The folders, names and fields follow the convention of mailbox programs. So programs that do not use Covey may read and
+write the same folders. `files:PATH?layout=mailbox` is the same folder as a space with a ledger.
 """
 
 import json
@@ -36,13 +36,13 @@ from covey.core.times import format_instant
 __all__ = ["BrokenFile", "MailboxManager"]
 
 HALF_WRITTEN_S: Final = 2.0
-"""How long a file that can't be read may be one that another program is writing."""
+"""Age up to which an unreadable file may be one that another program is still writing."""
 
 Handler = Callable[[Fields], object]
 
 
 class BrokenFile(NamedTuple):
-    """A file in an inbox that is no message. It stays where it is."""
+    """A file in an inbox that is not a message. The file stays in the inbox."""
 
     filename: str
     problem: str
@@ -57,12 +57,13 @@ class MailboxManager:
         self._boxes, self._clock, self._ids = mailboxes(str(Path(mailboxes_root).expanduser().absolute()))
         self._offline_after = offline_after
         self._own: dict[str, Fields] = {}
-        """What this object has last written of each agent, to be written again where others have undone it."""
+        """The last entry of each agent that this object wrote, restored if another program overwrites it with an older
+        one."""
         self._last_sent_at: datetime | None = None
 
     # ------------------------------------------------------------------------------------------- the registry
     def register(self, agent_id: str, card: Mapping[str, Any]) -> None:
-        """Make an agent known, with its folders. What the card does not say has its usual value."""
+        """Register an agent and create its folders. Fields that the card lacks get their defaults."""
         check_agent(agent_id)
         entry = whole_entry(agent_id, card, self._clock.now())
         _to_json("card", entry)
@@ -71,30 +72,31 @@ class MailboxManager:
         self._own[agent_id] = entry
 
     def heartbeat(self, agent_id: str) -> None:
-        """Say that an agent is there. An entry that this object wrote and another program has undone comes back."""
+        """Report that an agent is alive. If another program has undone an entry of this object, the entry is
+        restored."""
         self._change(agent_id, {})
 
     def update_status(self, agent_id: str, status: str, current_tasks: Sequence[str] | None = None) -> None:
-        """Say what an agent does: idle, busy or offline, and on which tasks it works."""
+        """Set the status of an agent (idle, busy or offline) and the tasks that it works on."""
         check_status(status)
         tasks = {} if current_tasks is None else {"current_tasks": names("current_tasks", current_tasks)}
         self._change(agent_id, {"status": status, **tasks})
 
     def list_online_agents(self) -> list[Fields]:
-        """Return the entries of agents that are not offline, by their names."""
+        """Return the entries of all agents that are not offline, sorted by name."""
         entries = [self._seen(name, entry) for name, entry in sorted(self._boxes.registry.entries().items())]
         return [entry for entry in entries if entry["status"] != "offline"]
 
     def get_agent(self, agent_id: str) -> Fields | None:
-        """Return the entry of an agent, or None. One whose heartbeat is too old is offline."""
+        """Return the entry of an agent, or None. The status is offline if the heartbeat is too old."""
         check_agent(agent_id)
         entry = self._boxes.registry.entries().get(agent_id)
         return None if entry is None else self._seen(agent_id, entry)
 
     # ------------------------------------------------------------------------------------------- messages
     def send(self, from_id: str, to_id: str, msg: Mapping[str, Any]) -> str:
-        """Put a message into an inbox; return the name of its file. It waits there also for an agent that is offline,
-        or not yet known. Fields that are missing have their usual values; `msg` is left as it is."""
+        """Put a message into an inbox, and return its file name. The recipient may be offline or not yet registered.
+        Missing fields get their defaults; `msg` is not changed."""
         check_agent(from_id)
         check_agent(to_id)
         now = self._next_instant()
@@ -106,37 +108,40 @@ class MailboxManager:
         return name
 
     def poll(self, agent_id: str) -> list[Fields]:
-        """Return the messages in an inbox, by their time, each with the name of its file as `filename`. They stay
-        there. Files that are no message are passed over: `broken` tells them."""
+        """Return the messages in an inbox, oldest first, each with its file name as `filename`. The messages stay in
+        the inbox. Files that are not messages are skipped: see `broken`."""
         messages, _ = self._look(agent_id)
         return messages
 
     def broken(self, agent_id: str) -> list[BrokenFile]:
-        """Return the files in an inbox that are no message. One that was just begun may still become one."""
+        """Return the files in an inbox that are not messages. A file that another program may still be writing is left
+        out."""
         _, broken = self._look(agent_id)
         return broken
 
     def mark_processed(self, agent_id: str, filename: str) -> bool:
-        """Move a message out of the inbox; False where it is no longer there, which is no mistake."""
+        """Move a message out of the inbox; return False if it is no longer there, which is not an error."""
         check_agent(agent_id)
         check_file(filename)
         return self._boxes.settle(agent_id, filename)
 
     def process(self, agent_id: str, handler: Handler) -> int:
-        """Give each message of an inbox to the handler, and mark it as processed when that returns; return how many.
+        """Call the handler with each message of an inbox, and mark the message as processed when the handler returns;
+        return the number of processed messages.
 
-        A message whose handler raises stays in the inbox, and the others have their turn all the same; what was raised
-        is raised in the end, as an ExceptionGroup. Whoever is killed in the middle has the message again: handlers must
-        bear to see one twice."""
+        If the handler raises, the message stays in the inbox and the next messages are still handled. The exceptions
+        are raised at the end, as an ExceptionGroup. After a crash a message is delivered again, so handlers must be
+        idempotent.
+        """
         failures: list[Exception] = []
         done = 0
         for message in self.poll(agent_id):
             filename = message["filename"]
             if not self._boxes.has(agent_id, filename):
-                continue  # another process has done it meanwhile
+                continue  # another process has handled it in the meantime
             try:
                 handler(message)
-            except Exception as failure:  # noqa: BLE001 - whatever it is, it is raised below, when all had their turn
+            except Exception as failure:  # noqa: BLE001 - raised below, after all messages
                 failure.add_note(f"the message stays in the inbox of {agent_id}: {filename}")
                 failures.append(failure)
             else:
@@ -163,7 +168,7 @@ class MailboxManager:
         self._boxes.registry.change(change)
 
     def _seen(self, name: str, entry: Fields) -> Fields:
-        """Return an entry with its status as it is for others."""
+        """Return an entry with its effective status: offline if the heartbeat is too old."""
         heard = heard_at(entry)
         status = entry.get("status") if isinstance(entry.get("status"), str) else STATUSES[0]
         is_silent = heard is not None and self._clock.now() - heard > self._offline_after
@@ -185,19 +190,19 @@ class MailboxManager:
                 sent_at = instant_of(message.get("timestamp"))
                 at = file.written_at if sent_at is None else sent_at.timestamp()
                 messages.append((at, {**message, "filename": file.name}))
-        messages.sort(key=lambda pair: pair[0])  # stable: those of one time stay by their names
+        messages.sort(key=lambda pair: pair[0])  # stable: messages of the same time stay sorted by name
         return [message for _, message in messages], broken
 
     def _next_instant(self) -> datetime:
-        """Return the present time, but later than the last one: messages of one sender keep their order."""
+        """Return the current time, but later than the last one, so that messages of one sender keep their order."""
         now, last = self._clock.now(), self._last_sent_at
         self._last_sent_at = now if last is None or now > last else last + timedelta(microseconds=1)
         return self._last_sent_at
 
 
 def _is_undone(there: Fields, own: Fields) -> bool:
-    """Tell whether another program has written an older state over what we wrote, or has removed it. A newer one is
-    from another process of the same agent, and stays."""
+    """Tell whether another program has removed our entry or overwritten it with an older one. A newer entry is from
+    another process of the same agent, and stays."""
     heard, said = heard_at(there), heard_at(own)
     return heard is None or (said is not None and heard < said)
 

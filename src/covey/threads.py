@@ -1,4 +1,4 @@
-"""Threads of this process that end with it: one for a single call, and one that makes calls in their order.
+"""Daemon threads: one for a single call, and one that makes calls in order.
 
 They are daemons, because a call that hangs must not keep the process from ending. asyncio's own pool would: it has few
 threads, and the end of the event loop waits for them.
@@ -15,22 +15,22 @@ T = TypeVar("T")
 
 
 def start_thread(work: Callable[[], None], name: str) -> Thread:
-    """Start a thread that ends with the process."""
+    """Start a daemon thread."""
     thread = Thread(target=work, name=name, daemon=True)
     thread.start()
     return thread
 
 
 async def in_a_thread(work: Callable[[], T], name: str) -> T:
-    """Return the result of `work`, or raise its error, from a thread of its own. When this is cancelled, the thread is
-    left to end by itself. An exit from within the thread is a RuntimeError."""
+    """Return the result of `work`, or raise its error, from a thread of its own. After a cancellation the thread
+    continues to its end. A SystemExit in the thread becomes a RuntimeError."""
     loop = asyncio.get_running_loop()
     done: asyncio.Future[T] = loop.create_future()
 
     def run() -> None:
         try:
             result = work()
-        except Exception as error:  # noqa: BLE001 - whatever it is, the waiting task raises it
+        except Exception as error:  # noqa: BLE001 - raised by the waiting task
             _tell(loop, done, lambda error=error: done.set_exception(error))
         except SystemExit as error:
             _tell(loop, done, lambda error=error: done.set_exception(RuntimeError(repr(error))))
@@ -46,23 +46,23 @@ def _tell(loop: asyncio.AbstractEventLoop, done: "asyncio.Future[T]", tell: Call
         if not done.done():
             tell()
 
-    with suppress(RuntimeError):  # the loop is closed: nobody waits any more
+    with suppress(RuntimeError):  # the loop is closed: no task waits any more
         loop.call_soon_threadsafe(unless_cancelled)
 
 
 class WorkerThread:
-    """A thread that makes calls one after the other, in the order in which they were given."""
+    """A thread that makes calls one after the other, in the order of `run`."""
 
     def __init__(self, name: str) -> None:
         self._calls: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
         start_thread(self._work, name)
 
     def run(self, call: Callable[[], None]) -> None:
-        """Have a call made. It tells of its own errors: one that it raises ends the thread."""
+        """Queue a call. The call has to handle its own errors: an exception ends the thread."""
         self._calls.put(call)
 
     def end(self) -> None:
-        """Let the thread end when it has made the calls that were given."""
+        """End the thread after the queued calls."""
         self._calls.put(None)
 
     def _work(self) -> None:

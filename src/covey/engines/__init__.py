@@ -10,8 +10,8 @@ A third party's engine is an `Engine` that a distribution names in the entry poi
     [project.entry-points."covey.engines"]
     shelf = "my_package.shelf:engine"
 
-No other module of Covey asks which engine it has: it asks for what the engine provides or declares. The module of an
-engine is imported when a URL names it, because a short command must not wait for the others.
+No other module of Covey branches on the kind of engine: it uses the ports and capabilities that the engine declares.
+The module of an engine is imported when a URL names it, so that a short command does not wait for the other engines.
 """
 
 import os
@@ -50,7 +50,7 @@ def engine_of(url: StoreUrl) -> Engine:
 
 
 def parse_store_url(text: str) -> StoreUrl:
-    """Return `text` as a store URL. A scheme that no engine has is Invalid, and so is what its engine can't use."""
+    """Parse a store URL; raise Invalid if no engine has its scheme, or its engine refuses the rest."""
     return _engine(split_store_url(text).scheme, without_login(text)).parse(text)
 
 
@@ -70,13 +70,14 @@ def is_there(url: StoreUrl) -> bool:
 
 
 def home_of(url: StoreUrl) -> str | None:
-    """Return the folder on this machine for what belongs to a space; None if the engine keeps nothing here."""
+    """Return the folder on this machine for the files of a space; None if the engine keeps none here."""
     path = engine_of(url).ledger_path(url)
     return None if path is None else os.path.dirname(path)
 
 
 def locate(url: str | None = None) -> StoreUrl:
-    """Return where a space is: the URL, COVEY_STORE, the nearest .covey upwards, or the one in the home directory."""
+    """Return the URL of the space to use: `url`, COVEY_STORE, the nearest .covey upwards, or the one in the home
+    directory."""
     given = url if url is not None else os.environ.get("COVEY_STORE")
     if given:
         return parse_store_url(given)
@@ -92,7 +93,7 @@ def locate(url: str | None = None) -> StoreUrl:
 
 
 def space_in(folder: str) -> StoreUrl:
-    """Return the URL of a folder's own space, which `covey init` makes."""
+    """Return the URL of a folder's own space, which `covey init` creates."""
     return StoreUrl("sqlite", os.path.join(folder, STORE_FOLDER, STORE_FILE), {})
 
 
@@ -135,7 +136,7 @@ def _entry_points():
 
 
 def _usages() -> str:
-    """Return the forms of the URLs that can be used; of a third party's engine the scheme, without loading it."""
+    """Return the URL forms of all engines; of third parties' engines only the schemes, without loading them."""
     built_in = dict.fromkeys(import_module(module).ENGINE.usage for module in BUILT_IN.values())
     *most, last = (*built_in, *(f"{scheme}:" for scheme in sorted(_entry_points()) if scheme not in BUILT_IN))
     return f"{', '.join(most)} or {last}"

@@ -9,15 +9,15 @@ from covey.core.store_url import StoreUrl
 
 
 class EngineCapabilities(NamedTuple):
-    """The differences between engines that a program has to know before it opens a space. Those of an open store are
-    `Store.capabilities`, and agree with these."""
+    """The differences between engines that a program has to know before it opens a space. `Store.capabilities` has
+    those of an open store, and agrees with these."""
 
     is_shared: bool
     """Several processes can open the same space."""
     is_lasting: bool
-    """The space outlives the process that made it."""
+    """The space outlives the process that created it."""
     has_accounts: bool = False
-    """The credentials for the store may be an agent's: `Ports.author` then says who acts."""
+    """The credentials for the store may belong to an agent: `Ports.author` then names that agent."""
 
 
 class UrlForm(Protocol):
@@ -29,24 +29,24 @@ class UrlForm(Protocol):
         ...
 
     def parse(self, text: str) -> StoreUrl:
-        """Return a text with a scheme of this engine as a URL. A place or an option that can't be used is Invalid.
-        Nothing is opened."""
+        """Parse a URL with a scheme of this engine; raise Invalid for an unusable place or option. Nothing is
+        opened."""
         ...
 
     def absolute(self, url: StoreUrl) -> StoreUrl:
-        """Return the URL of the same space that means the same in every folder."""
+        """Return the URL of the same space that is valid in every working directory."""
         ...
 
     def for_new(self, url: StoreUrl) -> StoreUrl:
-        """Return the URL with all the options that a space needs which has yet to be made."""
+        """Return the URL with all the options that a new space needs."""
         ...
 
 
 class Engine(UrlForm, Protocol):
-    """Opens the spaces of one kind of store. It has no state: each method is given the URL of a space, as `parse` has
-    returned it.
+    """The spaces of one kind of store. An engine has no state: each method gets the URL of a space, as `parse` returned
+    it.
 
-    A driver that is not installed is ExtraMissing, when a space is opened or looked for.
+    If the driver is not installed, ExtraMissing is raised when a space is opened or looked for.
     """
 
     @property
@@ -54,32 +54,37 @@ class Engine(UrlForm, Protocol):
 
     @property
     def care(self) -> "ports.Care":
-        """Examines, cleans, copies and restores spaces. An engine that can do none of it has a
+        """The examination, cleaning, copying and restoring of spaces. An engine without these has a
         `covey.engines.no_care.NoCare`."""
         ...
 
     def is_there(self, url: StoreUrl) -> bool:
-        """Tell whether there is a space. Nothing is made. A path that names something else counts: opening it says what
-        is wrong."""
+        """Tell whether there is a space, without creating one. A path that names something else counts too: opening it
+        reports the error."""
         ...
 
     def has_messages(self, url: StoreUrl) -> bool:
-        """Tell whether opening the space could find messages: it is there, or other programs have filled its place."""
+        """Tell whether an opened space could have messages: the space exists, or other programs have filled its
+        place."""
         ...
 
     def ledger_path(self, url: StoreUrl) -> str | None:
-        """Return the absolute path of the file of the ledger on this machine, whose folder has what else belongs to the
-        space here; None if nothing of the space is kept on this machine."""
+        """Return the absolute path of the ledger's file on this machine; its folder has the other files of the space.
+        None if nothing of the space is kept on this machine."""
         ...
 
     def connect(self, url: StoreUrl, roots: Sequence[str], report: Report = report_nothing) -> "ports.Ports":
-        """Return the adapters of a space for a program with an event loop. The space is made if it is not there; that
-        may wait until the adapters are first used. Files may be attached from beneath `roots`. Long work that comes
-        first is reported, on any thread."""
+        """Return the adapters of a space for a program with an event loop.
+
+        A missing space is created, at the latest when the adapters are first used. Files may be attached from beneath
+        `roots`. Long work that comes first is reported, on any thread.
+        """
         ...
 
     def connect_inline(self, url: StoreUrl, roots: Sequence[str], report: Report = report_nothing) -> "ports.Ports":
-        """Return the adapters of a space for a short command, like `connect`: they do everything in the calling thread
-        and never suspend, so that no event loop is needed. They ring, but need not listen. Each module is best imported
-        when its adapter is first used."""
+        """Return the adapters of a space for a short command, like `connect`.
+
+        They work in the calling thread and never suspend, so that no event loop is needed. Their wake-ups ring, but
+        need not listen. An engine should import each module when its adapter is first used.
+        """
         ...

@@ -1,4 +1,4 @@
-"""The engine `files:PATH`: like sqlite, in a folder of messages as files that people and other programs share."""
+"""The engine `files:PATH`: like sqlite, with the messages as files in a folder that people and other programs share."""
 
 import os
 from collections.abc import Sequence
@@ -23,7 +23,7 @@ LAYOUTS: Final = ("dialogue", "mailbox")
 
 
 class FolderEngine(SqliteEngine):
-    """The ledger is in a hidden folder of the shared one."""
+    """An engine whose ledger is in a hidden folder of the shared one."""
 
     usage = "files:PATH"
 
@@ -31,7 +31,7 @@ class FolderEngine(SqliteEngine):
         return parse_path(text, "a folder: files:PATH", {"layout": LAYOUTS, "synchronous": SYNCHRONOUS})
 
     def for_new(self, url: StoreUrl) -> StoreUrl:
-        """Add the usual layout, unless there is a folder whose layout may be found out."""
+        """Add the default layout, unless the URL has one, or the folder exists and may show its layout."""
         if "layout" in url.options or os.path.isdir(url.place):
             return url
         return url._replace(options={**url.options, "layout": "dialogue"})
@@ -67,7 +67,7 @@ class FolderEngine(SqliteEngine):
 
 
 class _InlineFolder(InlinePorts):
-    """`Ports` in the calling thread, which look at the folder before each operation."""
+    """`Ports` in the calling thread, which read the folder's changes before each operation."""
 
     @late
     def store(self) -> "ports.Store":
@@ -82,7 +82,7 @@ class _InlineFolder(InlinePorts):
         def mirror():
             from covey.services.mail.updates import NoticePorts
             from covey.services.mirror.mirror import (
-                Mirror,  # here because it takes time to load, and there may be no news
+                Mirror,  # imported here because it is slow to load, and there may be no changes
             )
 
             attachments = _attachments(self._path, self._url, self._roots, layout)
@@ -100,7 +100,7 @@ class _InlineFolder(InlinePorts):
 
 
 def prepared(url: StoreUrl) -> str:
-    """Return the layout of a folder that others share, which is made ready."""
+    """Prepare a shared folder, and return its layout."""
     from covey.adapters.folder.ground import chosen, prepare
 
     root = absolute_path(url.place)
@@ -110,7 +110,7 @@ def prepared(url: StoreUrl) -> str:
 
 
 def _shared_archive(url: StoreUrl, layout: str) -> "ports.SharedArchive | None":
-    """Return the archive of a folder whose other programs archive by moving files; None if theirs do not."""
+    """Return the archive of a folder whose other programs archive by moving files; None for other layouts."""
     if layout != "dialogue":
         return None
     from covey.adapters.folder.claiming import FolderArchive
@@ -128,8 +128,8 @@ def _store_files(path: str, url: StoreUrl, layout: str):
 
 
 def _attachments(path: str, url: StoreUrl, roots: Sequence[str], layout: str):
-    """Return what keeps the files of messages in a shared folder, in the calling thread. Files in that folder can be
-    attached, too, if they are not mail: foreign programs put them there."""
+    """Return the attachments of a shared folder, which work in the calling thread. Files in that folder can be attached
+    too, unless they are mail: foreign programs put them there."""
     from covey.adapters.blobfiles.blobs import BlobFiles
     from covey.adapters.system.files import RootedFiles
     from covey.services.mail.attachments import Attachments
@@ -147,9 +147,11 @@ def _mirrored(
     liveness: "ports.Liveness",
     report: Report,
 ) -> "tuple[ports.Store, ports.Wakeups]":
-    """Return a store that is mirrored in a folder, on a thread of its own, and wake-ups that hear when the folder
-    changes. A pass has a connection of its own: it never waits for those who wait for it. They have committed without
-    waiting for the disk: that is done while what shows it is written."""
+    """Return a store that is mirrored in a folder on a thread of its own, and wake-ups that watch the folder.
+
+    A mirror pass has its own connection, so it never waits for the commits that wait for it. These commits do not wait
+    for the disk: the sync runs while their files are written.
+    """
     from covey.adapters.folder.beside_thread import BesideThread
     from covey.adapters.folder.confirming import Confirming, HeldRings
     from covey.adapters.folder.folder import FilesFolder

@@ -22,7 +22,7 @@ class FolderCare(SqliteCare):
         return *super().checkups_beneath(url), mirror
 
     def _bring_up_to_date(self, url: StoreUrl, report: Report) -> None:
-        """Take in the changes of other programs."""
+        """Import the changes of other programs."""
         if not os.path.isdir(self._root(url)):
             return
         inline = self._engine.connect_inline(url, (), report)

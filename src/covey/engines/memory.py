@@ -1,4 +1,4 @@
-"""The engine `memory:`: a space of its own for whoever opens it, which ends with the process."""
+"""The engine `memory:`: a private space for each caller that opens one, which ends with the process."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -33,7 +33,7 @@ class MemoryEngine:
 
     def is_there(self, url: StoreUrl) -> bool:
         del url
-        return False  # it begins, empty, with whoever opens it
+        return False  # each `connect` starts an empty space
 
     def has_messages(self, url: StoreUrl) -> bool:
         return self.is_there(url)

@@ -17,8 +17,8 @@ FILE_OPTIONS: Final = ("cache", "creds", "nkey", "tls_ca", "tls_cert", "tls_key"
 
 
 class NatsEngine:
-    """The scheme `tls` is `nats` with a secure connection. The options are checked when a space is opened: the
-    environment has some of them."""
+    """An engine for `nats`, and for `tls`, which is `nats` with a secure connection. The options are checked when a
+    space is opened, because some of them come from the environment."""
 
     usage = "nats://HOST:PORT/SPACE"
     capabilities = EngineCapabilities(is_shared=True, is_lasting=True, has_accounts=True)

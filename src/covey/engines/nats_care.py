@@ -1,4 +1,4 @@
-"""Care of a space on NATS: of its replica on this machine, and of what its servers have."""
+"""Care of a space on NATS: its replica on this machine, and its data on the servers."""
 
 import os
 from collections.abc import Mapping, Sequence
@@ -16,7 +16,7 @@ from covey.ports.checkup import Checkup, Tell
 class NatsCare(SqliteCare):
     def checkups_beneath(self, url: StoreUrl) -> Sequence[Checkup]:
         server = nats_ports().server_checkup(url)
-        # A machine that has not used the space has nothing of it yet, and nothing is wrong with that.
+        # A machine that has not used the space has no replica yet, which is not an error.
         here = super().checkups_beneath(url) if os.path.exists(self._path(url)) else self._checkups_of_folders(url)
         return server, *here
 
@@ -39,5 +39,5 @@ class NatsCare(SqliteCare):
         raise Invalid("store", str(url), "its log has everything: remove the damaged replica, and it is fetched again")
 
     def _bring_up_to_date(self, url: StoreUrl, report: Report) -> None:
-        """Fetch the records that the log has and the replica has not."""
+        """Fetch the log records that the replica lacks."""
         nats_ports().fetch_all(url, report)

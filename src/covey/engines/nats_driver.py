@@ -1,4 +1,4 @@
-"""The driver of NATS, which is an extra."""
+"""The NATS driver, an optional dependency."""
 
 from covey.core.errors import ExtraMissing
 

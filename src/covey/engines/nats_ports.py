@@ -1,4 +1,4 @@
-"""The adapters of a space on NATS: a replica on this machine, and what it needs of the server."""
+"""The adapters of a space on NATS: a replica on this machine, and the connection to the server."""
 
 import os
 from collections.abc import Callable, Collection, Sequence
@@ -32,8 +32,7 @@ Ring = Callable[[Collection[Topic]], None]
 
 
 def is_there(url: StoreUrl) -> bool:
-    """Tell whether a space is on the server: this machine has a replica of it, or the server has its log. Nothing is
-    made."""
+    """Tell whether a space exists: this machine has a replica, or the server has the log. Nothing is created."""
     if has_followed(replica_path(url, os.environ)):
         return True
     link = _new_link(url).share()
@@ -46,7 +45,7 @@ def is_there(url: StoreUrl) -> bool:
 
 
 def fetch_all(url: StoreUrl, report: Report = report_nothing) -> None:
-    """Bring the replica to where the log is."""
+    """Bring the replica up to date with the log."""
     ports = InlineNats(url, (), report)
     try:
         finish(ports.store.read(_look))
@@ -55,7 +54,7 @@ def fetch_all(url: StoreUrl, report: Report = report_nothing) -> None:
 
 
 def far_blobs(url: StoreUrl) -> NatsBlobs:
-    """Return the blobs of a space, for what cleans them up."""
+    """Return the blobs of a space, for upkeep and backups."""
     return InlineNats(url, ()).blobs
 
 
@@ -65,7 +64,7 @@ def server_checkup(url: StoreUrl) -> ServerCheckup:
 
 
 def opener(url: StoreUrl, path: str, ring: Ring) -> Callable[[], Replica]:
-    """Return what opens the replica of a space, on a connection of its own."""
+    """Return a function that opens the replica of a space, on a connection of its own."""
     return lambda: _open_replica(_new_link(url), path, ring)
 
 
@@ -83,7 +82,8 @@ def _open_replica(link: Link, path: str, ring: Ring, report: Report = report_not
 
 
 class _Here:
-    """What both kinds of programs have. Each adapter is made, and its module loaded, when it is first used."""
+    """The adapters that programs with and without an event loop share. Each adapter is created, and its module loaded,
+    on first use."""
 
     clock = SystemClock()
     shared_archive = None
@@ -97,11 +97,11 @@ class _Here:
 
     @late
     def link(self):
-        """The connection that all of them share."""
+        """The connection that all adapters share."""
         return _new_link(self._url).share()
 
     waits = True
-    """Whether what concerns leases waits for the server."""
+    """True if lease operations wait for the server."""
 
     @late
     def leases(self):
@@ -126,7 +126,8 @@ class _Here:
         return SystemIds()
 
     def _turn_limit_s(self) -> float:
-        """How long a commit waits for its turn on this machine: whoever has it may be waiting for the servers."""
+        """Return the time limit of a commit that waits for its turn on this machine: the commit before it may wait for
+        the servers."""
         return self.link.settings.limit_s + BUSY_LIMIT_S
 
     def _far_blobs(self) -> NatsBlobs:
@@ -183,8 +184,8 @@ class ThreadedNats(_Here):
     async def close(self) -> None:
         from asyncio import to_thread
 
-        made = vars(self)  # where a late property stands once it was used
-        async with AsyncExitStack() as steps:  # the last one is taken first, whatever becomes of it
+        made = vars(self)  # a late property is stored here on first use
+        async with AsyncExitStack() as steps:  # the last step runs first, and a failed step does not skip the others
             if "link" in made:
                 steps.push_async_callback(to_thread, self.link.release)
             if "liveness" in made:
@@ -256,7 +257,7 @@ class InlineNats(_Here):
 
 
 def _machine(folder: str) -> str:
-    """Return the name of this machine, as far as the space goes: that of the folder whose files its processes share."""
+    """Return this machine's name within the space: that of the folder whose files its processes share."""
     file = os.path.join(folder, MACHINE_FILE)
     os.makedirs(folder, mode=0o700, exist_ok=True)
     whole = f"{file}-{os.getpid()}"
@@ -264,7 +265,7 @@ def _machine(folder: str) -> str:
         with open(whole, "w", encoding="ascii") as new:
             new.write(os.urandom(8).hex())
         try:
-            os.link(whole, file)  # whole at once, and only if there is none
+            os.link(whole, file)  # atomic, and only if there is none
         except FileExistsError:
             pass
         finally:
@@ -274,4 +275,4 @@ def _machine(folder: str) -> str:
 
 
 async def _look(_transaction: object) -> None:
-    """Only to be up to date."""
+    """Do nothing: the read itself brings the replica up to date."""

@@ -1,4 +1,4 @@
-"""Care of spaces that have nothing beneath their records to examine, clean or copy."""
+"""Care of spaces without files that could be examined, cleaned or copied."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import NoReturn
@@ -21,8 +21,8 @@ def _empty(_url: StoreUrl) -> Views:
 
 
 class NoCare:
-    """Refuses backups and salvaging with the reasons given. `views` shows a space as it is; without it a space is empty
-    when it is opened."""
+    """`Care` that refuses backups and salvaging with the given reasons. `views` returns the contents of a space; by
+    default a space is empty."""
 
     def __init__(
         self, no_backup: str = NO_BACKUP, no_salvage: str = NO_SALVAGE, views: Callable[[StoreUrl], Views] = _empty

@@ -45,7 +45,7 @@ class SqliteEngine:
         return absolute_path(url.place)
 
     def connect(self, url: StoreUrl, roots: Sequence[str], report: Report = report_nothing) -> "ports.Ports":
-        del report  # the index is brought up to date on its own thread, while the space is in use
+        del report  # the search index is updated on its own thread, while the space is in use
         from covey.adapters.doorbell.folders import runtime_folder
         from covey.adapters.doorbell.listen import DoorbellWakeups
         from covey.adapters.sqlite.transactions.group import GroupCommit
@@ -64,7 +64,7 @@ class SqliteEngine:
 
 
 class InlinePorts:
-    """`Ports` in the calling thread. Each adapter is made, and its module loaded, when it is first used."""
+    """`Ports` in the calling thread. Each adapter is created, and its module loaded, on first use."""
 
     clock = SystemClock()
     wire = None
@@ -136,7 +136,7 @@ class InlinePorts:
         self.wakeups.ring(topics)
 
     async def close(self) -> None:
-        made = vars(self)  # where a late property stands once it was used
+        made = vars(self)  # a late property is stored here on first use
         if "wakeups" in made:
             await self.wakeups.close()
         if "search" in made:
@@ -175,7 +175,7 @@ def adapters(
 
 
 def parse_path(text: str, wanted: str, options: dict[str, tuple[str, ...]]) -> StoreUrl:
-    """Return a URL whose place is a path, and whose options have one of the given values."""
+    """Parse a URL whose place is a path, and check its options against the allowed values."""
     scheme, place, query = split_store_url(text)
     if not place or "\0" in place:
         raise Invalid("store URL", text, f"name {wanted}")
@@ -183,12 +183,12 @@ def parse_path(text: str, wanted: str, options: dict[str, tuple[str, ...]]) -> S
 
 
 def absolute_path(path: str) -> str:
-    """Return a path as this user means it, from the root of the file system."""
+    """Return an absolute path, with `~` expanded."""
     return os.path.abspath(os.path.expanduser(path))
 
 
 def synchronous(url: StoreUrl) -> Literal["full", "normal"]:
-    """Return how a commit waits for the disk."""
+    """Return the value of SQLite's `synchronous` for commits."""
     return "normal" if url.options.get("synchronous") == "normal" else "full"
 
 

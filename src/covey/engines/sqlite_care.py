@@ -1,4 +1,4 @@
-"""Care of a space whose ledger is a file of SQLite on this machine."""
+"""Care of a space whose ledger is an SQLite file on this machine."""
 
 import os
 from collections.abc import Mapping, Sequence
@@ -17,7 +17,7 @@ from covey.ports.views import Views
 
 
 class SqliteCare:
-    """For an engine whose spaces have their ledger in a file. An engine that keeps more than that overrides methods."""
+    """`Care` for an engine with its ledger in a file. An engine that keeps more than that overrides methods."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
@@ -79,7 +79,7 @@ class SqliteCare:
         return path
 
     def _checkups_of_folders(self, url: StoreUrl) -> Sequence[Checkup]:
-        """Return the checkups of the folder of the ledger, and of the sockets that belong to it."""
+        """Return the checkups of the ledger's folder and of its sockets."""
         from covey.adapters.doorbell.checkup import DoorbellCheckup
         from covey.adapters.doorbell.folders import runtime_folder
         from covey.adapters.system.folder_checkup import FolderCheckup
@@ -88,7 +88,7 @@ class SqliteCare:
         return FolderCheckup(path, STORE_FOLDER), DoorbellCheckup(path, runtime_folder(os.environ))
 
     def _bring_up_to_date(self, url: StoreUrl, report: Report) -> None:
-        """Make the ledger complete before it is copied as it is. A ledger that is the only truth always is."""
+        """Make the ledger complete before a copy. A ledger that is the only source always is, so this does nothing."""
 
     def _place(self, url: StoreUrl) -> RestoreTarget:
         from covey.adapters.sqlite.care.place import SqlitePlace

@@ -42,7 +42,7 @@ class UpkeepPorts(NamedTuple):
 
 
 class Salvaged(NamedTuple):
-    """What became of one table."""
+    """The result of salvaging one table."""
 
     saved: int
     unreadable: int
@@ -66,11 +66,11 @@ class Care(Protocol):
         ...
 
     def upkeep(self, url: StoreUrl) -> UpkeepPorts:
-        """Return what cleans up beneath the records: the contents of files, and the pages of the store."""
+        """Return the ports for cleaning beneath the records: the contents of files, and the pages of the store."""
         ...
 
     def views(self, url: StoreUrl, report: Report = report_nothing) -> Views:
-        """Return what shows the space as it is at one moment, for exports and moves."""
+        """Return consistent views of the space at one moment, for exports and moves."""
         ...
 
     def backup(self, url: StoreUrl, report: Report = report_nothing) -> BackupPorts:

@@ -1,8 +1,8 @@
-"""The runtime: everything that needs an event loop and is no face.
+"""The runtime: everything that needs an event loop and is not a surface.
 
 tasks      workers: take the tasks of an agent, handle each, hand in the outcome
 programs   a program for each task: its folder, its prompt, its output as a result
-children   spawned children: start them, supervise them, record how they end
-channels   carry posts to people, and listen to what people say
-opening    a space held open: its ports, its sessions, its children, closed in order
+children   spawned children: start them, supervise them, record their outcomes
+channels   send posts to people, and receive their messages
+opening    an open space: its ports, its sessions, its children, closed in order
 """

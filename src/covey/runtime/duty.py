@@ -1,4 +1,4 @@
-"""A duty: an agent that is kept at work by a program, until it is told to stop."""
+"""A duty: a worker that does the tasks of an agent with a program, until it is stopped."""
 
 import asyncio
 import os
@@ -27,27 +27,27 @@ from covey.services.space import Services
 
 
 class Duty(NamedTuple):
-    """Whose tasks are done, by what, and within which limits."""
+    """The agent whose tasks are done, the program that does them, and its limits."""
 
     agent: AgentName
     command: Command
     folder: Path
     card: Card | None = None
-    """What the agent's card is to be; None leaves it as it is."""
+    """The new card of the agent; None leaves the card as it is."""
     concurrency: int = 1
     attempts: int = 3
     keep: int = 100
-    """How many folders of tasks are kept."""
+    """Number of task folders that are kept."""
     is_bare: bool = False
     until_idle: bool = False
     time_limit: timedelta | None = None
     grace: timedelta = timedelta(seconds=5)
-    """How long a program has to end when it is told to, before it is killed."""
+    """Grace period of a program between the request to end and the kill."""
     drain: timedelta = timedelta(minutes=10)
 
 
 class Show(Protocol):
-    """Where a person or a program sees what happens."""
+    """A display of the worker's events, for a person or a program."""
 
     def begin(self, session: Session, quota: int) -> None: ...
     def happened(self, event: WorkerEvent) -> None: ...
@@ -55,8 +55,8 @@ class Show(Protocol):
 
 
 async def keep_on_duty(url: StoreUrl, duty: Duty, show: Show) -> bool:
-    """Work until there is nothing to do, or until a signal. The first one lets what runs come to its end; a second one
-    stops it. Return whether all that was begun is finished; the rest is left for the next session."""
+    """Work until there is nothing to do, or until a signal. The first signal lets running tasks finish; a second one
+    stops them. Return False if unfinished tasks were left for the next session."""
     folders = Folders(duty.folder)
     folders.make_root()
     async with OpenSpace(url, []) as space:
@@ -87,7 +87,7 @@ async def keep_on_duty(url: StoreUrl, duty: Duty, show: Show) -> bool:
 
 
 class _Told:
-    """Hands on what happens, and remembers which tasks are under way."""
+    """A display that forwards events, and keeps the set of running tasks."""
 
     def __init__(self, show: Show) -> None:
         self._show = show
@@ -106,7 +106,7 @@ class _Told:
 
 
 async def _run(worker: Worker, show: Show) -> None:
-    """Let a worker work until its end, or until signals end it."""
+    """Run a worker until its end, or until signals end it."""
     running = asyncio.ensure_future(worker.run())
     signals: list[int] = []
 
@@ -142,7 +142,7 @@ async def _token(services: Services) -> str | None:
 
 
 def _environment(joined: Joined, url: StoreUrl) -> dict[str, str]:
-    """Return what lets a program act as the session that runs it."""
+    """Return the environment that lets a program act as the session that runs it."""
     return {
         "COVEY_SESSION": f"{joined.session.id}:{joined.secret}",
         "COVEY_AGENT": joined.session.agent,

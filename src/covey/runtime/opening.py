@@ -1,4 +1,4 @@
-"""A space held open by a program: its ports, sessions and children, which are closed in order."""
+"""An open space of a program: its ports, sessions and children, which are closed in order."""
 
 import asyncio
 import os
@@ -19,14 +19,15 @@ from covey.services.space import Services
 
 
 class Membership(NamedTuple):
-    """A session that this program has joined with, and the services as the session may use them."""
+    """A session of this program, and the services with the rights of that session."""
 
     joined: Joined
     services: Services
 
 
 class OpenSpace:
-    """Use it as `async with OpenSpace(url, roots) as space`. Sessions end with the block, and children with them."""
+    """An open space, used as `async with OpenSpace(url, roots) as space`. Its sessions end with the block, and their
+    children too."""
 
     def __init__(self, url: StoreUrl, roots: Sequence[str], *, create: bool = True) -> None:
         self.url = url
@@ -64,12 +65,12 @@ class OpenSpace:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         ports, self._ports = self._ports, None
-        if ports is not None and self._pid == os.getpid():  # in a forked child everything is the parent's
+        if ports is not None and self._pid == os.getpid():  # in a forked child, everything belongs to the parent
             await Finisher().complete(self._close(ports))
 
     async def _close(self, ports: Ports) -> None:
-        """End everything that this object has begun. Each step is taken whatever became of those before it."""
-        async with AsyncExitStack() as steps:  # the last one is taken first
+        """End everything that this object has begun. A failed step does not skip the others."""
+        async with AsyncExitStack() as steps:  # the last step runs first
             steps.push_async_callback(ports.close)
             steps.push_async_callback(self._leave)
             if self._children is not None:
@@ -85,7 +86,7 @@ class OpenSpace:
                 steps.push_async_callback(_end_session, member)
 
     async def join(self, wish: JoinRequest, token: str | None = None) -> Membership:
-        """Start a session. With an agent's token, its services do and show no more than the token allows."""
+        """Start a session. With an agent's token, its services are limited to the token's rights."""
         services = self.services
         if token is not None:
             services = services.narrowed_to(await services.identities.by_token(token))
@@ -104,12 +105,12 @@ class OpenSpace:
         return member
 
     async def _dismiss(self, member: Membership) -> None:
-        """End a session whose caller was cancelled before it had it."""
+        """End a session whose caller was cancelled before it got the session."""
         await _end_session(member)
         self._members.remove(member)
 
     def _bridge_to_begin(self) -> Bridge | None:
-        """Return the bridge that takes in messages of foreign programs, unless it runs already or is not needed."""
+        """Return the bridge that imports messages of foreign programs, or None if it already runs or is not needed."""
         is_wanted = self._bridge is None and self._ports is not None and self._ports.wire is not None
         return self.services.bridge if is_wanted else None
 
@@ -119,6 +120,6 @@ async def _end_session(member: Membership) -> None:
 
 
 async def _vouched_for(services: Services) -> Services:
-    """Return services as the holder of an agent's key to the store may use them."""
-    holder = await asyncio.to_thread(lambda: services.vouched)  # the first time it has to connect
+    """Return the services with the rights of the agent whose key opens the store."""
+    holder = await asyncio.to_thread(lambda: services.vouched)  # the first use has to connect
     return services if holder is None else services.narrowed_to(holder)

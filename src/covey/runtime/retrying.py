@@ -1,4 +1,4 @@
-"""Retries: a store that is unavailable for a while is tried again, with a backoff."""
+"""Retries of an unavailable store, with a backoff."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -8,14 +8,14 @@ from covey.core.backoff import Backoff
 from covey.core.errors import Unavailable
 
 USUAL: Final = Backoff(first=0.05, longest=5.0)
-"""Seconds."""
+"""The default backoff, in seconds."""
 
 T = TypeVar("T")
 
 
 async def retried(call: Callable[[], Awaitable[T]], tell: Callable[[str], None], backoff: Backoff = USUAL) -> T:
-    """Return the result of `call`, which is made again while it raises an Unavailable that may pass. Every failure is
-    told; an error that can't pass is raised."""
+    """Return the result of `call`, repeated while it raises a retryable Unavailable. Every such failure is passed to
+    `tell`; other errors are raised."""
     pauses = backoff.pauses()
     while True:
         try:

@@ -29,7 +29,7 @@ class Services:
         self._ports = ports
         self._recheck = recheck
         self._holder = holder
-        """Whose token these services are narrowed to."""
+        """The identity whose token limits these services."""
         self._launch = launching
         """Makes what watches over children; None where this program can't have any."""
         self._whole = whole or self
@@ -51,7 +51,7 @@ class Services:
 
     @property
     def vouched(self) -> Identity | None:
-        """Who acts by the credentials of the store itself, as if by a token; None where it vouches for nobody."""
+        """The identity that the store's own credentials prove, as a token would; None if they prove none."""
         author = self._ports.author
         return None if author is None else Identity(author, None, Grade.TOKEN)
 
@@ -96,7 +96,7 @@ class Services:
 
     @late
     def bridge(self):
-        """What takes in what foreign programs say; None where there is no wire."""
+        """The bridge that imports messages of foreign programs; None if there is no wire."""
         from covey.services.peers.bridge import Bridge
 
         self._check_whole("take in what foreign programs say")
@@ -167,7 +167,7 @@ class Services:
 
     @late
     def launching(self) -> "ports.Launching | None":
-        """What watches over the children of this process."""
+        """The supervisor of this process's children, or None."""
         return None if self._launch is None else self._launch(self)
 
     @late

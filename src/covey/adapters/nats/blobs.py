@@ -1,4 +1,4 @@
-"""Blobs of a space on many machines: in the object store of the server, with a local copy of what was used here."""
+"""Blobs of a space on many machines: the server's object store, with a local cache."""
 
 import re
 from collections.abc import Callable, Coroutine, Generator, Sequence
@@ -22,24 +22,24 @@ T = TypeVar("T")
 _DIGEST: Final = re.compile(r"[0-9a-f]{64}")
 _FOLDER: Final = "blob/"
 _FRESH_S: Final = 60.0
-"""What was touched so recently is not touched again."""
+"""A blob that was touched within this time is not touched again."""
 _LONG_S: Final = 120.0
-"""How long a large content may be on its way."""
+"""Extra time for the transfer of a large blob."""
 
 
 class BlobCache(Blobs, Protocol):
-    """Copies on this machine."""
+    """A cache of blobs on this machine."""
 
     def drop(self, digest: str) -> None:
-        """Remove a copy at once."""
+        """Remove a copy from the cache."""
         ...
 
 
 class NatsBlobs:
-    """`Blobs` and `BlobUpkeep` on a server. `cache` holds what was put or got here, and spares asking for it again.
+    """`Blobs` and `BlobUpkeep` on a server. `cache` holds the blobs that this machine has put or read.
 
-    The methods wait in the calling thread and never suspend, as those of the local cache: a program with an event loop
-    gives them a thread.
+    The methods block the calling thread and never suspend, as those of the local cache do. A program with an event loop
+    calls them in a thread.
     """
 
     def __init__(self, link: Link, leases: Leases, cache: BlobCache) -> None:
@@ -67,8 +67,7 @@ class NatsBlobs:
         return content
 
     async def has(self, digest: str) -> bool:
-        """Tell whether the server has the content, and note that it is used. Whether it is whole shows when it is
-        got."""
+        """Tell whether the server has the blob, and mark the blob as used. `get` checks the hash; this does not."""
         return bool(_DIGEST.fullmatch(digest)) and self._call(lambda bulk: _has(bulk, digest))
 
     async def digests(self) -> Sequence[str]:
@@ -84,8 +83,8 @@ class NatsBlobs:
         if not self._link.account.is_owner or _age(entry) < KEPT_S + _FRESH_S + MAX_APART_S:
             return False
         with self._leases.kept("remove"):
-            # Whoever holds has said so before it looks whether somebody removes, and the other way round: one of both
-            # sees the other.
+            # A holder writes its key before it looks for removers, and a remover writes its key before it looks for
+            # holders. So at least one of the two sees the other.
             is_gone = not self._leases.keys("*.hold.*") and self._call(lambda bulk: bulk.remove(entry))
         if is_gone:
             self._cache.drop(digest)
@@ -144,5 +143,5 @@ async def _use(bulk: Bulk, entry: ObjectEntry) -> None:
 
 
 def _age(entry: ObjectEntry) -> float:
-    """Return for how many seconds a content was not used. One from the future is as old as one from now."""
+    """Return the seconds since the last use of a blob; 0 for a time in the future."""
     return max(0.0, (datetime.now(UTC) - entry.used_at).total_seconds())

@@ -1,4 +1,4 @@
-"""The peers' wire on NATS: agent.inbox.> as one stream of the account, which keeps for some minutes what came."""
+"""The peers' wire on NATS: one stream over `agent.inbox.>`, with a retention of some minutes."""
 
 import asyncio
 from collections.abc import Mapping, Sequence
@@ -24,14 +24,17 @@ from covey.ports.wire import Arrival
 
 ALL_INBOXES: Final = f"{INBOX_SUBJECT_PREFIX}.>"
 MAX_BYTES: Final = 256 * 1024 * 1024
-"""How much the stream keeps of all inboxes together; the oldest gives way."""
+"""Size limit of the stream, over all inboxes. At the limit the oldest messages are discarded."""
 _PAGE: Final = 256
 _SPACE: Final = "Covey-Space"
-"""The header that says which space a message comes from, so that it does not come back."""
+"""The header that names the sending space, so that a space skips its own messages."""
 
 
 def inbox_config() -> Mapping[str, Json]:
-    """Return the stream: of each inbox the newest 64, for ten minutes. Programs that only publish never notice it."""
+    """Return the configuration of the stream: the newest 64 messages of each inbox, for ten minutes.
+
+    Programs that only publish are not affected.
+    """
     return {
         "name": INBOX_STREAM,
         "description": "What was sent to agent.inbox.<uuid> lately",
@@ -45,7 +48,7 @@ def inbox_config() -> Mapping[str, Json]:
 
 
 class NatsWire:
-    """`Wire` in the calling thread: nothing suspends, and `arrivals` does not wait."""
+    """`Wire` that blocks the calling thread. Its coroutines never suspend, and `arrivals` does not wait."""
 
     stream = INBOX_STREAM
 
@@ -60,7 +63,7 @@ class NatsWire:
         account = self._link.account
 
         async def attempt(client: Client, limit_s: float) -> None:
-            del limit_s  # the stream's own request has one
+            del limit_s  # the request for the stream has its own limit
             await self._ensure(client, account)
 
         patient_call(self._link, attempt, self._link.settings.limit_s)
@@ -82,7 +85,7 @@ class NatsWire:
         return found[0] if found and found[0].seq == seq else None
 
     def fetch(self, after: int, count: int) -> Sequence[Arrival]:
-        """Return what came after a number."""
+        """Return up to `count` messages with a sequence number above `after`."""
         settings, account = self._link.settings, self._link.account
 
         async def attempt(client: Client, limit_s: float) -> Sequence[Stored]:
@@ -109,7 +112,7 @@ class NatsWire:
 
 
 class ListeningWire:
-    """`Wire`. What is heard is only a hint: the stream says what came."""
+    """`Wire` for a program with an event loop. A subscription only gives hints; messages are read from the stream."""
 
     def __init__(self, link: Link) -> None:
         self._link = link
@@ -128,11 +131,11 @@ class ListeningWire:
 
     async def arrivals(self, after: int, seconds: float) -> Sequence[Arrival]:
         hint = self._hint or self._listen()
-        hint.clear()  # before looking: what comes while one looks rings again
+        hint.clear()  # before the read, so that a message that arrives during the read sets the event again
         try:
             found = await asyncio.to_thread(lambda: finish(self._wire.arrivals(after, 0)))
         except Unavailable:
-            await asyncio.sleep(seconds)  # who asks again at once would not let the server rest
+            await asyncio.sleep(seconds)  # backoff: an immediate retry would load a server that is in trouble
             raise
         if found or seconds <= 0:
             return found
@@ -146,7 +149,7 @@ class ListeningWire:
         return await asyncio.to_thread(lambda: finish(self._wire.arrival(seq)))
 
     def _listen(self) -> asyncio.Event:
-        """Let whatever comes ring the event, for as long as the connection is there."""
+        """Set the event on every message, until the link ends."""
         loop, hint = asyncio.get_running_loop(), asyncio.Event()
         self._hint = hint
 

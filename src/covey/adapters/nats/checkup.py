@@ -1,4 +1,4 @@
-"""A server under examination: what it would survive, whether all who keep the space keep up, clocks and room."""
+"""Health checks of the NATS servers of a space: durability, replicas, clocks and storage."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any, Final, NamedTuple, cast
@@ -28,13 +28,13 @@ from covey.ports.checkup import Tell
 from covey.ports.store import Survives
 
 APART_S: Final = 2.0
-"""From how many seconds on it is worth saying that clocks are apart."""
+"""Clock difference from which a finding is reported, in seconds."""
 ROOM_SHARE: Final = 0.8
-"""From how much of the room on it is worth saying that it runs out."""
+"""Share of the storage limit from which a finding is reported."""
 BEHIND: Final = 1000
-"""A copy that lacks so many messages is behind."""
+"""A replica that lags by more than this many messages is reported."""
 WIDE: Final = 3
-"""So many servers can keep a space without anybody noticing when one of them is lost."""
+"""Number of replicas with which the loss of one server goes unnoticed."""
 
 
 class _Seen(NamedTuple):
@@ -42,11 +42,11 @@ class _Seen(NamedTuple):
     info: dict[str, Any]
     streams: Sequence[dict[str, Any]]
     servers: int
-    """How many the cluster has, as far as it tells."""
+    """Number of servers in the cluster, as the server reports it; at least 1."""
 
 
 class ServerCheckup:
-    """Of the servers that a space is on."""
+    """Health check of the servers that keep a space."""
 
     area = Area.SERVER
 
@@ -68,7 +68,7 @@ class ServerCheckup:
         return Examination(self.area, _summary(replicas, sync), tuple(_findings(seen, replicas, sync)))
 
     async def mend(self, findings: Sequence[Finding], actor: Identity) -> None:
-        """Nothing here can be mended from a space."""
+        """Do nothing: no finding about a server can be repaired from a space."""
 
     async def _look(self, client: Client, limit_s: float) -> _Seen:
         space = self._settings.space

@@ -1,4 +1,4 @@
-"""Leases on a NATS server: keys that vanish, by the server's clock, unless they are renewed."""
+"""Leases on a NATS server: keys that expire by the server's clock unless they are renewed."""
 
 import asyncio
 import os
@@ -23,31 +23,31 @@ from covey.core.formats.nats_names import lease_bucket, lease_stream
 T = TypeVar("T")
 
 LEASE_S: Final = 30
-"""How long a process counts as alive without a sign of life, seen from another machine."""
+"""Duration of a lease: other machines treat a process as alive for this time after its last renewal."""
 _BEATS: Final = 3
-"""How often a lease is renewed in that time."""
+"""Renewals of a lease in that time."""
 _PAUSE_S: Final = 0.05
 _MOST: Final = 100_000
-"""How many keys of others are remembered."""
+"""Limit of the keys of other processes that are remembered."""
 _OPERATION: Final = "KV-Operation"
 _GONE: Final = "DEL"
 _NOTED: Final = 4
-"""For how many leases that is noted: the next outage is not expected before."""
+"""Lifetime of the silence key, in lease durations. A second outage within that time gets no new grace period."""
 _SILENCE: Final = "silence"
-"""The key that says when it was found that nobody had renewed a lease for long."""
+"""The key that records when a process found that no lease had been renewed for long."""
 _MARK_S: Final = 60
-"""How long it stands there that a lease was given back."""
+"""Lifetime of the marker of a released lease."""
 _TTL: Final = "Nats-TTL"
 _DROPPED: Final = {_OPERATION: _GONE, _TTL: f"{_MARK_S}s"}
 _DROP_S: Final = 2.0
-"""How long giving back may take: the lease runs out by itself."""
+"""Time limit of a release. If the release fails, the lease expires."""
 
 
 class Leases:
-    """Keys of this process that are kept, and a look at those of others, which are listened to.
+    """The leases of this process, and a view of the leases of other processes, kept up to date by a subscription.
 
-    Where it `waits`, a key is there when `put` and `keep` return. A program with an event loop does not wait, but what
-    it writes to the log afterwards does.
+    With `waits`, the key is on the server when `put` and `keep` return. Without it they return at once, for programs
+    with an event loop, and the next write to the log waits for the key.
     """
 
     def __init__(self, link: Link, lease_s: int = LEASE_S, *, waits: bool = True) -> None:
@@ -58,27 +58,27 @@ class Leases:
         self._prefix = f"$KV.{lease_bucket(link.settings.space)}."
         self._kept: set[str] = set()
         self._heard: dict[str, float] = {}
-        """When each key was last renewed, by this process's own time."""
+        """Time of the last renewal of each key, by this process's monotonic clock."""
         self._ended: set[str] = set()
         self._stop: Callable[[], None] | None = None
         self._is_there = False
 
     def put(self, key: str, seconds: int) -> None:
-        """Let the key be there for some seconds from now on."""
+        """Write the key with a lifetime of `seconds`."""
         if self._waits:
             self._call(lambda client, limit_s: self._put(client, key, seconds, limit_s))
         else:
-            # Before any further record of this program is written: nobody shall see a session without it.
+            # Due before this program writes its next record, so that no reader sees a session without its key.
             self._link.owe(lambda client: self._put_patiently(client, key, seconds))
 
     def keep(self, key: str) -> None:
-        """Let the key be there until `drop`, or until a lease after the end of this process."""
+        """Hold the key until `drop`. After the end of this process the key expires with its lease."""
         self._kept.add(key)
         self.put(key, self._lease_s)
         self._listen()
 
     def drop(self, key: str) -> None:
-        """Give the key back: from now on it is not there. Where the server can't be told, its lease runs out."""
+        """Release the key. If the server can't be reached, the lease expires."""
         if key in self._kept:
             self._kept.discard(key)
             if self._waits:
@@ -88,7 +88,7 @@ class Leases:
                 self._link.begin(lambda client: self._say_dropped(client, key))
 
     def is_there(self, key: str) -> bool:
-        """Tell whether somebody keeps the key. What was renewed lately needs no question to the server."""
+        """Tell whether a process holds the key. A recent renewal is trusted without a request to the server."""
         if key in self._ended:
             return False
         if time.monotonic() - self._heard.get(key, float("-inf")) < self._lease_s / 2:
@@ -97,12 +97,12 @@ class Leases:
         return self._call(lambda client, limit_s: self._look(client, key, limit_s))
 
     def keys(self, pattern: str) -> list[str]:
-        """Return the keys that fit a pattern of the server, such as `*.hold.*`."""
+        """Return the keys that match a NATS subject pattern, such as `*.hold.*`."""
         return self._call(lambda client, limit_s: self._keys(client, pattern, limit_s))
 
     @contextmanager
     def kept(self, what: str) -> Generator[None]:
-        """Keep a key of one's own for as long as the context is open: `<principal>.<what>.<random>`."""
+        """Hold a new key while the context is open: `<principal>.<what>.<random>`."""
         key = f"{self._link.account.principal}.{what}.{os.urandom(8).hex()}"
         self.keep(key)
         try:
@@ -111,7 +111,8 @@ class Leases:
             self.drop(key)
 
     def until_gone(self, pattern: str) -> None:
-        """Return when no key fits a pattern any more; Unavailable where that takes longer than a lease."""
+        """Block until no key matches the pattern; raise Unavailable if that takes longer than a lease plus the time
+        limit of the settings."""
         end = time.monotonic() + self._lease_s + self._link.settings.limit_s
         while self.keys(pattern):
             if time.monotonic() > end:
@@ -119,7 +120,7 @@ class Leases:
             time.sleep(_PAUSE_S)
 
     def close(self) -> None:
-        """Give all back that is kept."""
+        """Release all keys and stop listening."""
         for key in [*self._kept]:
             self.drop(key)
         if self._stop is not None:
@@ -131,7 +132,8 @@ class Leases:
             self._stop = self._link.begin(self._live)
 
     async def _live(self, client: Client) -> None:
-        """Hear the leases of others and renew what is kept; at once when the connection was lost and is there again."""
+        """Follow the leases of other processes, and renew those of this one. After a reconnect the renewal is
+        immediate."""
         hurry = asyncio.Event()
         forget = self._link.on_reconnect(hurry.set)
         hearing = await subscribed(client, f"{self._prefix}>", self._hear)
@@ -141,7 +143,7 @@ class Leases:
                     await asyncio.wait_for(hurry.wait(), self._lease_s / _BEATS)
                 hurry.clear()
                 renewals = [self._renew(client, key) for key in [*self._kept]]
-                await asyncio.gather(*renewals, return_exceptions=True)  # whatever it is, the next beat comes
+                await asyncio.gather(*renewals, return_exceptions=True)  # a failed renewal is retried at the next beat
         finally:
             forget()
             with suppress(Error):
@@ -150,7 +152,7 @@ class Leases:
     async def _hear(self, message: Msg) -> None:
         key = message.subject.removeprefix(self._prefix)
         if max(len(self._heard), len(self._ended)) > _MOST:
-            self._heard.clear()  # what is not known here is asked of the server
+            self._heard.clear()  # unknown keys are looked up on the server
             self._ended.clear()
         if (message.headers or {}).get(_OPERATION) == _GONE:
             self._heard.pop(key, None)
@@ -174,11 +176,11 @@ class Leases:
             self._is_there = True
 
     async def _renew(self, client: Client, key: str) -> None:
-        """Put a key that is kept, and be sure that it is there: a server that is cut off from the others takes it and
-        keeps nothing. Where it can't be done in the time of a lease, the next beat tries."""
+        """Renew a key, and confirm that the server stored it: a server that is cut off from its cluster accepts a
+        message and does not keep it. If that fails for the duration of a lease, the next beat tries again."""
 
         async def attempt(limit_s: float) -> None:
-            if key in self._kept:  # or it was given back meanwhile
+            if key in self._kept:  # or the key was released in the meantime
                 await self._put(client, key, self._lease_s, limit_s)
 
         await self._insist(client, attempt, self._lease_s)
@@ -215,8 +217,8 @@ class Leases:
         return await self._may_be_back(client, limit_s)
 
     async def _may_be_back(self, client: Client, limit_s: float) -> bool:
-        """Tell whether a lease that is not there may only have run out while the servers were down. That shows by
-        nobody having renewed any: everybody gets the time of a lease then to come back."""
+        """Tell whether a missing lease may have expired only because the servers were down. If no process has renewed
+        any lease, the servers were down, and every process gets one lease duration to renew."""
         info = await ask(client, f"STREAM.INFO.{self._stream}", None, limit_s)
         now = datetime.fromisoformat(info["ts"])
         body = {"seq": 1, "next_by_subj": f"{self._prefix}*.{_SILENCE}"}

@@ -1,4 +1,4 @@
-"""Liveness across machines: on this one by the kernel's locks, on others by leases that the server lets go."""
+"""Liveness across machines: local processes by kernel locks, remote processes by leases."""
 
 import re
 from collections.abc import Sequence
@@ -10,8 +10,8 @@ from covey.core.directory.session import Holder
 from covey.ports.directory import Liveness
 
 HOST_LEASE_S: Final = 3600
-"""How long a machine counts as there after the last command on it that looked for its client. Between its hooks nothing
-of a client's session runs that could say more."""
+"""Time for which a machine counts as alive after the last command on it that looked up its client. Between its hooks, a
+client's session has no process that could renew a lease."""
 _LOCK: Final = re.compile(r"(?P<host>[A-Za-z0-9_-]{1,64}\.[0-9a-f]{16})\.(?P<own>[0-9a-f]{32})")
 _STARTED: Final = re.compile(r"(?P<host>[A-Za-z0-9_-]{1,64}\.[0-9a-f]{16})\.(?P<own>.*)")
 
@@ -19,9 +19,9 @@ _STARTED: Final = re.compile(r"(?P<host>[A-Za-z0-9_-]{1,64}\.[0-9a-f]{16})\.(?P<
 class NatsLiveness:
     """`Liveness` of the processes of a space on many machines.
 
-    What this machine can see it judges itself: `system`, whose locks are in the folder of the replica that its
-    processes share; `machine` is the name of that folder, 16 hex digits. Locks and starts of processes carry it, and
-    the principal of who holds them, so that nobody can hold in another agent's name.
+    `system` judges the processes of this machine: its locks are in the folder of the replica that they share. `machine`
+    is the name of that folder, 16 hex digits. Locks and process start marks carry `machine` and the holder's principal,
+    so that an agent cannot hold a lock in another agent's name.
     """
 
     def __init__(self, system: Liveness, leases: Leases, machine: str, principal: str) -> None:

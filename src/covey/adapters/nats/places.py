@@ -1,4 +1,4 @@
-"""Where the replica of a space on NATS is on this machine."""
+"""The path of a space's local replica on this machine."""
 
 import os
 from collections.abc import Mapping
@@ -12,7 +12,7 @@ REPLICA_FILE: Final = "covey.db"
 
 
 def replica_path(url: StoreUrl, environ: Mapping[str, str]) -> str:
-    """Return the file: in the folder that the settings name, or in this user's cache."""
+    """Return the replica file: in the folder that the settings name, or in this user's cache folder."""
     settings = parse_nats(url, environ)
     if settings.cache is not None:
         folder = os.path.abspath(os.path.expanduser(settings.cache))

@@ -1,1 +1,1 @@
-"""Programs as processes of this machine, each under a guardian that ends what it starts."""
+"""Programs as processes of this machine, each under a guardian that ends all of its processes."""

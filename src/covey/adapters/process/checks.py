@@ -1,4 +1,4 @@
-"""Whether a program can be asked for at all, and what its guardian is told."""
+"""Validation of a program, and its translation into an order for its guardian."""
 
 import math
 import os
@@ -13,7 +13,7 @@ _LONGEST_RUN: Final = 1000
 
 
 def order(program: Program) -> Order:
-    """Return what to tell a guardian of the run. Invalid where a value can't be used."""
+    """Return the guardian's order for a program; raise Invalid for an unusable value."""
     _check_numbers(program)
     return Order(
         folder=absolute(program.folder),
@@ -26,7 +26,7 @@ def order(program: Program) -> Order:
 
 
 def call(program: Program) -> Call:
-    """Return what the program's process becomes. Invalid where a value can't be used."""
+    """Return the arguments of the program's `exec`; raise Invalid for an unusable value."""
     if not program.argv or not program.argv[0]:
         raise Invalid("argv", program.argv, "name a command")
     env = {**program.env, RUN_VARIABLE: check_run(program.run)}
@@ -41,14 +41,14 @@ def call(program: Program) -> Call:
 
 
 def check_run(run: str) -> str:
-    """Return the run's id: it has to be one word, since it is looked for among the environments of processes."""
+    """Return the run's id if it is one printable word: processes are searched for it in their environments."""
     if not run or len(run) > _LONGEST_RUN or not run.isascii() or not run.isprintable() or " " in run:
         raise Invalid("run", run, f"use printable ASCII without spaces, at most {_LONGEST_RUN} characters")
     return run
 
 
 def absolute(folder: str) -> str:
-    """Return the folder's whole path, which means the same to every process."""
+    """Return the folder's absolute path, which is the same for every process."""
     _encoded("folder", [folder])
     return os.path.abspath(folder)
 

@@ -1,4 +1,4 @@
-"""How a run ended, out of what its guardian has written."""
+"""Results of runs, from the outcomes that guardians record."""
 
 import os
 from datetime import UTC, datetime
@@ -9,7 +9,7 @@ from covey.ports.launcher import Ended, Ending, Kept
 
 
 def ended(outcome: files.Outcome, folder: str) -> Ended:
-    """Return what an outcome says, with the outputs that are kept in the folder."""
+    """Return the result of an outcome, with the outputs in the folder."""
     values: dict[str, Any] = dict(outcome)
     totals = values["totals"]
     return Ended(
@@ -26,7 +26,7 @@ def ended(outcome: files.Outcome, folder: str) -> Ended:
 
 
 def lost(folder: str, run: str, started_at: float, now: float) -> files.Outcome:
-    """Return the outcome of a run whose guardian was killed: what is known is what had been printed."""
+    """Return the outcome of a run whose guardian was killed: only the outputs are known."""
     totals = {name: len(_content(os.path.join(folder, name))) for name in (files.STDOUT, files.STDERR)}
     return {
         "run": run,
@@ -50,5 +50,5 @@ def _content(path: str) -> bytes:
     try:
         with open(path, "rb") as file:
             return file.read()
-    except OSError:  # nothing was kept, or somebody has cleaned up
+    except OSError:  # no output was kept, or the folder was cleaned up
         return b""

@@ -1,4 +1,4 @@
-"""The house of the guardians as its owner sees it: started once, handed a connection for each run."""
+"""The client side of the fork server: started once, and given a connection for each run."""
 
 import asyncio
 import os
@@ -15,14 +15,14 @@ _ROOT: Final = os.path.abspath(os.path.join(os.path.dirname(__file__), "../../..
 _BOOT: Final = (
     "import sys; sys.path.append(sys.argv.pop()); from covey.adapters.process.guard.house import main; main()"
 )
-"""Isolated and without site, which is faster by half; so it has to be told where Covey is."""
+"""Isolated and without `site`, which halves the start time; so the path of Covey is an argument."""
 
 _LEAVE_S: Final = 10.0
-"""How long the house may take to leave; its guardians have ended by then."""
+"""Time limit of the fork server's exit; its guardians have ended by then."""
 
 
 class ForkServer:
-    """The process that forks guardians. It ends when it is closed, or with this process."""
+    """The process that forks guardians. It ends with `close`, or with this process."""
 
     def __init__(self) -> None:
         self._loop = asyncio.get_running_loop()
@@ -31,8 +31,8 @@ class ForkServer:
         self._turn = asyncio.Lock()
         self._room: asyncio.Future[None] | None = None
         self._left: asyncio.Future[None] = self._loop.create_future()
-        # The mark of a run that we are part of ourselves is not for the house: whoever sweeps that run kills us, and
-        # the house then has to end what we have started.
+        # The fork server must not carry the mark of a run that this process is part of: a sweep of that run kills this
+        # process, and the fork server then has to end the programs that this process started.
         env = {name: value for name, value in os.environ.items() if name != RUN_VARIABLE}
         try:
             with theirs:
@@ -44,7 +44,7 @@ class ForkServer:
                     cwd="/",
                     env=env,
                     pass_fds=[theirs.fileno()],
-                    start_new_session=True,  # a terminal's signals are for the owner, who decides
+                    start_new_session=True,  # a terminal's signals are for the owner, which decides
                 )
         except OSError as error:
             self._control.close()
@@ -57,24 +57,24 @@ class ForkServer:
 
     @property
     def has_left(self) -> bool:
-        """Whether it was killed, or closed."""
+        """True if the fork server has ended."""
         return self._left.done()
 
     async def hand_in(self, connection: socket.socket) -> bool:
-        """Have a guardian forked that speaks on the other end of a connection; tell whether the house took it."""
+        """Pass a guardian its end of a connection; tell whether the fork server took it."""
         async with self._turn:
             while True:
                 try:
                     socket.send_fds(self._control, [b"R"], [connection.fileno()])
                 except BlockingIOError:
                     await self._writable()
-                except OSError:  # it was killed
+                except OSError:  # the fork server was killed
                     return False
                 else:
                     return True
 
     async def _writable(self) -> None:
-        """Wait until the house has taken some of what was handed in, or is gone."""
+        """Wait until the socket has room, or the fork server is gone."""
         self._room = self._loop.create_future()
         self._loop.add_writer(self._control.fileno(), self._make_room)
         try:
@@ -88,7 +88,7 @@ class ForkServer:
             self._room.set_result(None)
 
     def _notice(self) -> None:
-        """The house never speaks: that there is something to read means that it is gone."""
+        """Handle the end of the fork server, which never writes: a readable socket means that it is gone."""
         self._loop.remove_reader(self._control.fileno())
         self._loop.remove_writer(self._control.fileno())
         self._control.close()
@@ -96,16 +96,16 @@ class ForkServer:
         self._reap()
 
     def _reap(self) -> None:
-        # Its descriptors are closed a moment before it can be waited for.
+        # The kernel closes the descriptors of a process shortly before it can be reaped.
         if self._process.poll() is None:
             self._loop.call_later(0.001, self._reap)
         elif not self._left.done():
             self._left.set_result(None)
 
     async def close(self) -> None:
-        """Have it leave, and wait until it is gone."""
+        """Ask the fork server to exit, and wait until it is gone."""
         if self._control.fileno() >= 0:
-            with suppress(OSError):  # it was killed this moment
+            with suppress(OSError):  # the fork server was killed just now
                 self._control.shutdown(socket.SHUT_WR)
         try:
             async with asyncio.timeout(_LEAVE_S):

@@ -1,4 +1,4 @@
-"""`Launcher` with processes of this machine, each run under a guardian of its own."""
+"""The process launcher: each run has a guardian of its own on this machine."""
 
 import asyncio
 import socket
@@ -16,7 +16,7 @@ _TRIES: Final = 3
 
 
 class ProcessLauncher:
-    """Starts a house of guardians with the first program, and another one where that was killed."""
+    """`Launcher` that starts a fork server with the first program, and a new one if that was killed."""
 
     def __init__(self) -> None:
         self._house: ForkServer | None = None
@@ -34,7 +34,7 @@ class ProcessLauncher:
         raise LauncherUnavailable("what starts programs was killed again and again")
 
     async def _hand_in(self, running: ProcessRunning) -> bool:
-        """Give a run to the house, and tell whether it was taken."""
+        """Hand a run to the fork server, and tell whether it took the run."""
         if self._house is None or self._house.has_left:
             self._house = ForkServer()
         ours, theirs = socket.socketpair()
@@ -46,14 +46,14 @@ class ProcessLauncher:
                 if not is_taken:
                     ours.close()
         if is_taken:
-            # Only now, since a guardian takes as long as this does to be ready for it.
+            # Only now, in parallel with the start of the guardian.
             await asyncio.get_running_loop().create_connection(lambda: running, sock=ours)
         else:
             await self._house.close()
         return is_taken
 
     async def _admit(self, running: ProcessRunning) -> Running:
-        """Keep in mind what runs, so that closing ends it."""
+        """Register a run, so that `close` ends it."""
         if self._is_closed:
             await running.kill()
             raise LauncherUnavailable("the launcher was closed")

@@ -1,4 +1,4 @@
-"""The mark that the processes of a run carry in their environment, by which they are found without their guardian."""
+"""The mark of a run: an environment variable by which its processes are found without their guardian."""
 
 import os
 import signal
@@ -11,8 +11,7 @@ HAS_PROC: Final = sys.platform == "linux"
 
 
 def marked(run: str) -> list[int]:
-    """Return this user's processes that carry the run in their environment, other than this one. Where there is no
-    /proc none can be seen."""
+    """Return this user's processes with the mark of the run, except this one. Without /proc, none are found."""
     if not HAS_PROC:
         return []
     own = os.getpid()
@@ -22,15 +21,16 @@ def marked(run: str) -> list[int]:
 
 
 def kill(pid: int, run: str) -> bool:
-    """Kill a process if it still is one of the run; tell whether it was."""
+    """Kill a process if it still has the mark of the run; tell whether it was killed."""
     try:
         handle = os.pidfd_open(pid)
     except ProcessLookupError:
         return False
-    except OSError:  # an old kernel: between looking and killing another one may get the id
+    except OSError:  # an old kernel: the id may be reused between the check and the kill
         return _is_marked(str(pid), run) and _kill(pid)
     try:
-        # Now the handle stands for whoever has the id; looking again tells whether that is the one we mean.
+        # The handle is bound to the process that has the id now; the second check tells whether that is still a process
+        # of the run.
         if not _is_marked(str(pid), run):
             return False
         signal.pidfd_send_signal(handle, signal.SIGKILL)
@@ -50,9 +50,9 @@ def _kill(pid: int) -> bool:
 
 
 def kill_group(group: int) -> None:
-    """Kill a process group, if it is there."""
+    """Kill a process group, if it exists."""
     if group <= 1:
-        raise ValueError(group)  # to the system, that is our own group, or everybody
+        raise ValueError(group)  # the system reads 0 as our own group and 1 as all processes
     try:
         os.killpg(group, signal.SIGKILL)
     except (ProcessLookupError, PermissionError):
@@ -63,5 +63,5 @@ def _is_marked(pid: str, run: str) -> bool:
     try:
         with open(f"/proc/{pid}/environ", "rb") as file:
             return f"{RUN_VARIABLE}={run}".encode() in file.read().split(b"\0")
-    except OSError:  # gone, or another user's
+    except OSError:  # the process is gone, or belongs to another user
         return False

@@ -1,4 +1,4 @@
-"""A run as its owner sees it: a connection to its guardian."""
+"""The client side of a run: a connection to its guardian."""
 
 import asyncio
 import errno
@@ -21,11 +21,11 @@ from covey.core.errors import CoveyError, Invalid, LauncherUnavailable, ProgramN
 from covey.ports.launcher import LINE_LIMIT, Ended, Line, Program, Stream
 
 WAITING_LIMIT: Final = 1024 * 1024
-"""How many characters may wait to be read; beyond that the oldest lines are dropped."""
+"""Limit of unread output in characters; beyond it the oldest lines are dropped."""
 
 
 class Waiting:
-    """Lines that nobody has read yet."""
+    """A bounded queue of unread lines."""
 
     def __init__(self) -> None:
         self._lines: deque[Line] = deque()
@@ -41,14 +41,14 @@ class Waiting:
             self.take()
 
     def take(self) -> Line:
-        """Return the oldest."""
+        """Remove and return the oldest line."""
         line = self._lines.popleft()
         self._size -= len(line.text) + 1
         return line
 
 
 class Splitter:
-    """One output, which comes in pieces that end anywhere."""
+    """A splitter of one output stream into lines; its input may be cut anywhere."""
 
     def __init__(self, stream: Stream, waiting: Waiting) -> None:
         self._stream: Stream = stream
@@ -56,20 +56,20 @@ class Splitter:
         self._rest = b""
 
     def feed(self, piece: bytes) -> None:
-        """Take the next piece."""
+        """Split the next piece of output."""
         *whole, rest = (self._rest + piece).split(b"\n")
         for line in whole:
             self._add(self._cut(line))
         self._rest = self._cut(rest)
 
     def flush(self) -> None:
-        """Take what is there as a line, though its end has not come."""
+        """Queue an incomplete last line."""
         if self._rest:
             self._add(self._rest)
             self._rest = b""
 
     def _cut(self, line: bytes) -> bytes:
-        """Take off and add what is too long for a line; return the rest."""
+        """Queue the parts of a line that is too long; return the rest."""
         while len(line) > LINE_LIMIT:
             end = LINE_LIMIT
             while end > LINE_LIMIT - 4 and line[end] & 0xC0 == 0x80:  # within a character of several bytes
@@ -83,11 +83,11 @@ class Splitter:
 
 
 _TOO_MUCH = (errno.EAGAIN, errno.ENOMEM, errno.EMFILE, errno.ENFILE, errno.ENOSPC)
-"""What is wrong with the system and not with the program."""
+"""Errors of the system, not of the program."""
 
 
 def error(program: Program, content: bytes) -> CoveyError:
-    """Return the error for what a guardian says."""
+    """Return the error for a guardian's refusal."""
     refusal = json.loads(content)
     what, number = str(refusal["what"]), int(refusal["errno"])
     reason = os.strerror(number)
@@ -106,13 +106,14 @@ def error(program: Program, content: bytes) -> CoveyError:
 
 
 START_S: Final = 30.0
-"""How long a start may take; where it takes longer, what starts programs hangs."""
+"""Time limit of a start; beyond it the fork server or the guardian hangs."""
 STOP_S: Final = 10.0
-"""How much longer than the grace a guardian may take to end a run; one that hangs is killed, and the run with it."""
+"""Time beyond the grace period that a guardian has to end a run. After that the guardian is killed, and the run with
+it."""
 
 
 class ProcessRunning(asyncio.Protocol):
-    """Hears what the guardian says, from the order to the outcome."""
+    """`Running` over the protocol of a guardian, from the order to the outcome."""
 
     def __init__(self, program: Program, order: Order, call: Call) -> None:
         self._program = program
@@ -124,9 +125,9 @@ class ProcessRunning(asyncio.Protocol):
         self._has_news = asyncio.Event()
         loop = asyncio.get_running_loop()
         self._begun: asyncio.Future[CoveyError | None] = loop.create_future()
-        """Done when the program runs, was refused, or nobody is left who could start it."""
+        """Done when the program runs, was refused, or can't start because its guardian is gone."""
         self.over: asyncio.Future[None] = loop.create_future()
-        """Done when the guardian has said how it ended, or can't say it any more."""
+        """Done when the guardian has reported the outcome, or the connection is lost."""
         self._settling = asyncio.Lock()
         self._ended: Ended | None = None
         self._outcome: files.Outcome | None = None
@@ -173,8 +174,8 @@ class ProcessRunning(asyncio.Protocol):
         self._transport.close()
 
     async def begin(self) -> bool:
-        """Wait until the program runs, and tell whether it does. False: what should have started it was killed before;
-        nothing has run, and nobody is left who could start it. Being cancelled ends it."""
+        """Wait until the program runs, and tell whether it does. False means that the guardian was killed before the
+        start: nothing has run, and nothing can start any more. A cancellation aborts the run."""
         is_late = False
         try:
             async with asyncio.timeout(START_S):
@@ -195,7 +196,7 @@ class ProcessRunning(asyncio.Protocol):
         raise LauncherUnavailable("what starts programs hangs" if is_late else "what watches over programs was killed")
 
     def abort(self) -> None:
-        """Break off: the guardian kills what it has started."""
+        """Close the connection at once; the guardian then kills the run."""
         self._transport.abort()
 
     @property
@@ -215,7 +216,7 @@ class ProcessRunning(asyncio.Protocol):
         return await self._end(frames.frame(frames.STOP, why.encode("utf-8", "replace")), self._order.grace)
 
     async def kill(self) -> Ended:
-        """End it at once."""
+        """Kill the run without a grace period."""
         return await self._end(frames.frame(frames.KILL), 0.0)
 
     async def _end(self, word: bytes, grace: float) -> Ended:
@@ -226,7 +227,7 @@ class ProcessRunning(asyncio.Protocol):
                 await asyncio.shield(self.over)
         except TimeoutError:
             if self._guardian:
-                os.kill(self._guardian, signal.SIGKILL)  # its end of the connection is open: it is there
+                os.kill(self._guardian, signal.SIGKILL)  # its end of the connection is open, so the process exists
             self.abort()
         return await self.wait()
 
@@ -239,11 +240,11 @@ class ProcessRunning(asyncio.Protocol):
         return self._ended
 
     def _recorded(self) -> files.Outcome | None:
-        """Return what a guardian has recorded that could not say it any more."""
+        """Return the outcome that a guardian recorded but could not report."""
         return files.recorded(self._order.folder)
 
     async def _lost(self) -> files.Outcome:
-        """Clean up after a guardian that was killed, and record that nobody knows how the program ended."""
+        """Clean up after a killed guardian, and record that the run's result is lost."""
         if self._pid:
             kill_group(self._pid)
         await sweep(self._order.run, self._order.folder)

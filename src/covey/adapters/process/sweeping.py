@@ -1,4 +1,4 @@
-"""Ending what is left of a run, from any process: first through its guardian, then by the mark of its processes."""
+"""Sweeps: ending the rest of a run from any process, first through its guardian, then by its mark."""
 
 import asyncio
 import os
@@ -15,15 +15,15 @@ from covey.core.errors import LauncherUnavailable
 from covey.disk.file_lock import FileLock
 
 SWEEP_S: Final = KILL_LIMIT_S + 5.0
-"""How long a guardian may take to end its run, and how long the rest may take after that."""
+"""Time limit of a guardian to end its run, and of the remaining kills after that."""
 _PATIENCE_S: Final = 5.0
-"""How long a killed guardian may take to be gone."""
+"""Time limit of a killed guardian to disappear."""
 _PAUSE_S: Final = 0.005
 
 
 async def sweep(run: str, folder: str) -> int:
-    """Kill what is left of the run that has a folder, and see to it that nothing starts there any more; return how many
-    processes there were. A folder that another run has is left alone."""
+    """Kill the remaining processes of the run in a folder, and prevent any later start there; return the number of
+    processes. A folder of another run is left alone."""
     found = set(marks.marked(run))
     with _hold(folder) as hold:
         if hold is not None and await _end_guardian(hold, run):
@@ -40,7 +40,7 @@ async def sweep(run: str, folder: str) -> int:
 
 
 def was_begun(run: str, folder: str) -> bool:
-    """Tell whether a guardian has taken the folder for the run: then the program may have run."""
+    """Tell whether a guardian has claimed the folder for the run: then the program may have run."""
     try:
         hold = os.open(os.path.join(folder, files.HOLD), os.O_RDONLY | os.O_CLOEXEC)
     except OSError:
@@ -53,7 +53,7 @@ def was_begun(run: str, folder: str) -> bool:
 
 @contextmanager
 def _hold(folder: str) -> Generator[FileLock | None]:
-    """Give the file by which a run's folder is held; None where there can be no folder, and so no run."""
+    """Open the lock file of a run's folder; None if the folder can't exist, and so no run can."""
     try:
         files.make(folder)
         hold = FileLock(os.path.join(folder, files.HOLD))
@@ -69,8 +69,8 @@ def _hold(folder: str) -> Generator[FileLock | None]:
 
 
 async def _end_guardian(hold: FileLock, run: str) -> bool:
-    """Have the run's guardian end it where it lives, and take its place: from now on none can start. Tell whether that
-    is so; another run's guardian is left alone."""
+    """Ask the run's guardian to end the run, and take its lock, so that no guardian can start. Tell whether the lock
+    was taken; another run's guardian is left alone."""
     until = time.monotonic() + SWEEP_S
     has_asked = False
     while not hold.take_at_once():

@@ -88,8 +88,8 @@ def talk_key(sender: AgentName, recipients: Collection[AgentName]) -> str:
 
 
 def gist(parts: tuple[Part, ...]) -> str:
-    """Return what a message says, in a form that can be kept and compared: its data, files and numbers exactly, its
-    words as a set without courtesies, case, punctuation and emoji."""
+    """Return a comparable digest of a message's content: its data, files and numbers exactly, its words as a set
+    without courtesies, case, punctuation and emoji."""
     words = _words_in(text_of(parts)[:MAX_CHARS])
     # Words with numbers in them stand for values: two batches are not the same because their texts are.
     marks = [word for word in words if not word.isalpha() and _DIGIT.search(word)]
@@ -184,7 +184,7 @@ def _words_in(text: str) -> Sequence[str]:
 
 
 def _values_in(parts: tuple[Part, ...]) -> list[str]:
-    """Return what a message says besides its text."""
+    """Return the data and file digests of a message."""
     files = sorted(part.digest for part in parts if isinstance(part, FilePart))
     return files + [to_json(part.data) for part in parts if isinstance(part, DataPart)]
 

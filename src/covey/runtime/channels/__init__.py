@@ -1,1 +1,1 @@
-"""Channels at work: pumps carry posts to people, and a listener takes in what people say."""
+"""Running channels: pumps send posts to people, and an HTTP listener receives the messages of people."""

@@ -1,4 +1,4 @@
-"""The ear: what people say comes in as POST /CONVERSATION, shown to be from who has the channel's secret."""
+"""The HTTP listener of a channel: people's messages as POST /CONVERSATION, authenticated by its secret."""
 
 import asyncio
 import json
@@ -28,7 +28,7 @@ from covey.services.channels.channels import Said
 from covey.services.space import Services
 
 ANSWER_S: Final = 10.0
-"""How long an answer may take to be read."""
+"""Time limit of sending a response."""
 
 MAX_KEY: Final = 256
 
@@ -41,7 +41,7 @@ STATUSES: Final[Mapping[type[CoveyError], HTTPStatus]] = {
     NotFound: HTTPStatus.NOT_FOUND,
     Unavailable: HTTPStatus.SERVICE_UNAVAILABLE,
 }
-"""By the nearest class of an error."""
+"""HTTP status of an error, by the nearest class in its MRO."""
 
 
 class HttpListener:
@@ -50,7 +50,7 @@ class HttpListener:
         services: Services,
         config: ChannelConfig,
         tell: Callable[[Said], None],
-        limits: HttpLimits = HttpLimits(connections=64, request_s=10.0),  # noqa: B008 - it never changes
+        limits: HttpLimits = HttpLimits(connections=64, request_s=10.0),  # noqa: B008 - immutable
     ) -> None:
         if config.secret is None:
             raise Invalid("--listen", config.name, "a channel is heard only where it has a secret: --secret-file")
@@ -63,7 +63,7 @@ class HttpListener:
 
     @asynccontextmanager
     async def listening(self, address: HttpAddress) -> AsyncGenerator[HttpAddress]:
-        """Hear what comes to an address while the block lasts; it gets the address with its port."""
+        """Listen on an address while the block lasts; yield the address with its actual port."""
         try:
             server = await asyncio.start_server(self._serve, address.host, address.port, limit=MAX_HEAD)
         except OSError as error:
@@ -123,7 +123,7 @@ class HttpListener:
             return _refusal(HTTPStatus.METHOD_NOT_ALLOWED, "method", "what people say comes as POST /CONVERSATION")
         said = self._said(request)
         if not _has_bearer(request):
-            # The same request again is refused, with or without a key of its own.
+            # A replay of the same request is refused, with or without a key of its own.
             said = said._replace(key=said.key or signed, is_once=True)
         receipt = await self._services.channels.hear(said)
         self._tell(said)
@@ -171,7 +171,8 @@ def _has_bearer(request: Request) -> bool:
 
 
 async def _turn_away(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    """Tell a client that there is no room. Closed with something unread, the connection would be reset first."""
+    """Refuse a client because the limit of connections is reached. The request is read first, because closing a
+    connection with unread data would reset it."""
     with suppress(TimeoutError):
         async with asyncio.timeout(LINGER_S):
             await reader.read(MAX_HEAD)
@@ -179,7 +180,7 @@ async def _turn_away(reader: asyncio.StreamReader, writer: asyncio.StreamWriter)
 
 
 async def _send(said: bytes, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    """Send an answer, and let come in what is still on its way: who closes on it breaks off the answer too."""
+    """Send a response, and drain the rest of the request: closing with unread data would cut off the response too."""
     writer.write(said)
     writer.write_eof()
     left = MAX_BODY

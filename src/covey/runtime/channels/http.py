@@ -1,6 +1,6 @@
-"""HTTP requests of people: h11 parses them, one small request a connection, within limits.
+"""HTTP requests of people, parsed by h11: one small request for each connection, within limits.
 
-A body has a Content-Length; other transfer codings are refused. What follows the first request is not read.
+A body has a Content-Length; other transfer codings are refused. Data after the first request is not parsed.
 """
 
 import asyncio
@@ -17,19 +17,19 @@ MAX_BODY: Final = 256 * 1024
 class Request(NamedTuple):
     method: str
     target: str
-    """The path as it was sent, with what comes after a question mark."""
+    """The path as it was sent, with the query string."""
     headers: Mapping[str, str]
-    """By lower-case names."""
+    """Header values, by lower-case names."""
     body: bytes
 
     @property
     def path(self) -> str:
-        """The path as it was sent, without what comes after a question mark."""
+        """The path as it was sent, without the query string."""
         return self.target.partition("?")[0]
 
 
 class Unreadable(Exception):
-    """What came is no request that can be read here."""
+    """The client did not send a request that can be read here."""
 
     def __init__(self, status: HTTPStatus, reason: str) -> None:
         super().__init__(reason)

@@ -1,4 +1,4 @@
-"""The pump: carries the posts of one channel, several at once, those of one conversation in their order."""
+"""The pump: it delivers the posts of one channel, several at once, and those of one conversation in order."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -17,24 +17,24 @@ from covey.services.space import Services
 T = TypeVar("T")
 
 WIDTH: Final = 8
-"""How many posts are on their way at once: more conversations wait for a slow receiver's answer."""
+"""Number of posts in flight at once; further conversations wait for a slow receiver."""
 
 LONGEST_WAIT: Final = 3600.0
-"""How long one wait is at most; then it waits again."""
+"""Longest single wait; the pump then waits again."""
 
 STEADY: Final = Backoff(RECHECK_SECONDS, RECHECK_SECONDS)
-"""Seconds between tries of a space that is unavailable."""
+"""Seconds between retries while the space is unavailable."""
 
 Tell = Callable[[Outgoing, Post], None]
-"""Told of every attempt: what was carried, and the post as it is then."""
+"""Called after every attempt, with the outgoing post and its new state."""
 
 Note = Callable[[str], None]
-"""Told where the space can't answer just now."""
+"""Called when the space is unavailable."""
 
 
 class Pump:
-    """Any number of them may serve a channel, in any number of processes: a post is taken by one. What a pump has on
-    its way when its process ends is taken by the next, with the same id."""
+    """A pump of one channel. Several pumps may serve a channel, in several processes: each post is taken by one. If a
+    process ends, the next pump delivers its posts in flight, with the same ids."""
 
     def __init__(
         self, services: Services, name: AgentName, channel: Channel, tell: Tell, note: Note, width: int = WIDTH
@@ -49,7 +49,7 @@ class Pump:
         self._landed = asyncio.Event()
 
     async def run(self) -> None:
-        """Carry what is due, and go on as more comes."""
+        """Deliver all due posts, and continue with later ones."""
         async with asyncio.TaskGroup() as group:
             batch = Batch((), None)
             while True:
@@ -57,7 +57,7 @@ class Pump:
                 self._launch(batch, group)
 
     async def drain(self) -> None:
-        """Carry what is due now, and end."""
+        """Deliver the posts that are due now, and return."""
         async with asyncio.TaskGroup() as group:
             while True:
                 self._landed.clear()
@@ -90,7 +90,7 @@ class Pump:
         return await self._services.posts.take(self._name, room) if room > 0 else Batch((), None)
 
     async def _wait(self, known: Batch) -> Batch:
-        """Return the next posts, or nothing but the news that the next will be due at another time than was known."""
+        """Return the next posts, or an empty batch if only the time of the next due post has changed."""
         while self._flying >= self._width:
             self._landed.clear()
             await self._landed.wait()
@@ -107,5 +107,5 @@ class Pump:
         return found or Batch((), None)
 
     async def _retried(self, work: Callable[[], Awaitable[T]]) -> T:
-        """Return the result of `work`, however long the space is busy or its disk full."""
+        """Return the result of `work`, with retries for as long as the space is unavailable."""
         return await retried(work, self._note, STEADY)

@@ -1,4 +1,4 @@
-"""Running channels: their pumps and an ear in one process, until somebody has had enough."""
+"""Running channels: pumps and a listener in one process, until they are cancelled."""
 
 import asyncio
 from collections.abc import Callable, Coroutine, Sequence
@@ -18,13 +18,13 @@ Carrier = Callable[[ChannelConfig], Channel]
 
 
 class Listeners(NamedTuple):
-    """Who is told of what happens."""
+    """Callbacks for the events of running channels."""
 
     posted: Tell
     heard: Callable[[Said], None]
     note: Note
     ready: Callable[[Sequence[AgentName], HttpAddress | None], None]
-    """Of the channels that run, and where they are heard."""
+    """Gets the names of the running channels, and the address of the listener."""
 
 
 async def run_channels(
@@ -36,7 +36,7 @@ async def run_channels(
     once: bool = False,
     address: HttpAddress | None = None,
 ) -> None:
-    """Carry what is due on the channels named, or on all; `once`, or for ever. With an address, hear too."""
+    """Deliver the due posts of the named channels, or of all: `once`, or without end. With an address, also listen."""
     configs = await _configs(services, names)
     pumps = [Pump(services, config.name, carrier(config), told.posted, told.note) for config in configs]
     if address is not None and len(configs) != 1:
@@ -69,7 +69,7 @@ async def _configs(services: Services, names: Sequence[AgentName]) -> Sequence[C
 
 
 async def _all(works: Sequence[Callable[[], Coroutine[None, None, None]]]) -> None:
-    """Let all of them work side by side; what ends one ends all, and comes out as it was raised."""
+    """Run all of them concurrently. The first error ends all, and is raised without its group."""
     try:
         async with asyncio.TaskGroup() as group:
             for work in works:

@@ -1,1 +1,1 @@
-"""Children of this process: start their programs, supervise them, and record how they end."""
+"""Children of this process: the start of their programs, their supervision, and the record of their ends."""

@@ -9,7 +9,7 @@ from covey.core.work.run import RunState
 from covey.ports.children import Errand, Group, Product, PythonChild
 
 GRACE_S: Final = 5.0
-"""How long a callable that is cancelled has to come to its end."""
+"""Time limit of a cancelled callable to end."""
 
 CANCELLED: Final = "it was cancelled"
 
@@ -17,7 +17,7 @@ Start = Callable[[Coroutine[Any, Any, None]], object]
 
 
 class RunningCallable:
-    """A callable that does an errand of a child. What it reports is kept, whatever becomes of it."""
+    """A callable that does an errand of a child. Its reports are kept, however it ends."""
 
     def __init__(self, python: PythonChild, errand: Errand) -> None:
         self._python = python
@@ -28,7 +28,8 @@ class RunningCallable:
         self._product: asyncio.Future[Product] = asyncio.get_running_loop().create_future()
 
     async def run(self) -> None:
-        """Do it to its end. Never raises but where it is cancelled from outside."""
+        """Run the callable to its end. Raises only CancelledError, after a cancellation that did not come from
+        `stop`."""
         self._task = asyncio.current_task()
         product = Product(RunState.STOPPED, reason=self._why or CANCELLED)
         try:
@@ -48,23 +49,23 @@ class RunningCallable:
         try:
             async with clock:
                 return await self._python.call(self._errand, self._reported.append)
-        except Exception as error:  # noqa: BLE001 - whatever goes wrong with a child is its outcome
+        except Exception as error:  # noqa: BLE001 - any error of a child is its outcome
             if clock.expired():
                 return self._broken_off(RunState.TIMED_OUT, f"it took longer than its time limit of {limit:g} s")
             words = error.message if isinstance(error, CoveyError) else f"{type(error).__name__}: {error}"
             return self._broken_off(RunState.FAILED, words)
 
     def over(self, _task: object) -> None:
-        """Note that nothing runs any more; also where it was cancelled before its first step."""
+        """Record the end of the task, even if it was cancelled before its first step."""
         if not self._product.done():
             self._product.set_result(Product(RunState.STOPPED, reason=self._why or CANCELLED))
 
     async def wait(self) -> Product:
-        """Return what came of it. Being cancelled leaves it running."""
+        """Return the product. A cancellation leaves the callable running."""
         return await asyncio.shield(self._product)
 
     async def stop(self, why: str) -> Product:
-        """Cancel it. One that does not let itself be cancelled is left alone after a while."""
+        """Cancel the callable. If it ignores the cancellation, it is left alone after `GRACE_S`."""
         self._why = why
         if self._task is not None:
             self._task.cancel()
@@ -81,7 +82,7 @@ class RunningCallable:
 
 
 def start_callable(python: PythonChild, errand: Errand, start: Start) -> RunningCallable:
-    """Let a callable run beside others."""
+    """Start a callable as a concurrent task."""
     running = RunningCallable(python, errand)
     task = start_in(python.group, running.run(), start)
     if isinstance(task, asyncio.Task):
@@ -90,9 +91,9 @@ def start_callable(python: PythonChild, errand: Errand, start: Start) -> Running
 
 
 def start_in(group: Group | None, work: Coroutine[Any, Any, None], start: Start) -> object:
-    """Begin work in the group that was given, or else where everything else is watched over."""
+    """Start work in the given group, or with `start` if there is none."""
     try:
         return (start if group is None else group.create_task)(work)
-    except RuntimeError as error:  # the group is over, or was never entered
+    except RuntimeError as error:  # the group has ended, or was never entered
         work.close()
         raise LauncherUnavailable(str(error)) from None

@@ -1,9 +1,9 @@
-"""The folders of runs: one for each, for as long as it is needed.
+"""The folders of runs: one for each run, for as long as it is needed.
 
 FOLDER/RUN/attachments   the files that came with its task
-FOLDER/RUN/output        what its program leaves there goes with its answer
-FOLDER/RUN/prompt-N      what it was told, for each of its errands
-FOLDER/RUN/run-N         what it printed and how that ended: the launcher's
+FOLDER/RUN/output        files of its program, which are attached to its answer
+FOLDER/RUN/prompt-N      the prompt of each of its errands
+FOLDER/RUN/run-N         the output and the outcome of each errand, written by the launcher
 """
 
 import os
@@ -24,7 +24,8 @@ _RUN: Final = "run-"
 
 
 class RunFolders:
-    """All of them, beside the store; where there is no place beside it, in a folder that ends with this process."""
+    """The folders of all runs, beside the store. If the store has no folder, they are in a temporary one that ends with
+    this process."""
 
     def __init__(self, url: StoreUrl) -> None:
         home = home_of(url)
@@ -38,12 +39,12 @@ class RunFolders:
         return self._root
 
     def of(self, run_id: RunId) -> RunFolder:
-        """Return the folder of a run, made or not."""
+        """Return the folder of a run, which need not exist."""
         return RunFolder(self.root / run_id, run_id)
 
     def make(self, run_id: RunId, files: Mapping[str, bytes], cwd: str | None) -> None:
-        """Make the folder of a run, for its owner alone, with its attachments. Invalid where that can't be, or where
-        there is no such folder for its program to start in."""
+        """Create the folder of a run, for its owner alone, with its attachments; raise Invalid if that fails, or if the
+        working directory of the program does not exist."""
         if cwd is not None and not Path(cwd).is_dir():
             raise Invalid("workspace", cwd, "there is no such folder to start in")
         folder = self.of(run_id)
@@ -58,13 +59,13 @@ class RunFolders:
             raise Invalid("folder", str(folder.path), (error.strerror or str(error)).lower()) from None
 
     def programs(self, run_id: RunId) -> Sequence[tuple[str, Path]]:
-        """Return what was run in the folder of a run: the launcher's id of each, and its folder."""
+        """Return the programs that ran in the folder of a run: the launcher's id of each, and its folder."""
         path = self.of(run_id).path
         numbers = [name.removeprefix(_RUN) for name in _names(path) if name.startswith(_RUN)]
         return [(mark(run_id, number), program_folder(path, number)) for number in numbers]
 
     def empty_output(self, run_id: RunId) -> None:
-        """Make room for what the next errand brings."""
+        """Empty the output folder for the next errand."""
         output = self.of(run_id).output
         shutil.rmtree(output, ignore_errors=True)
         output.mkdir(PRIVATE, exist_ok=True)
@@ -76,7 +77,7 @@ class RunFolders:
         return not path.exists()
 
     def close(self) -> None:
-        """Remove what ends with this process."""
+        """Remove the temporary folder, if there is one."""
         if self._is_own and self._root is not None:
             shutil.rmtree(self._root, ignore_errors=True)
 
@@ -92,7 +93,7 @@ def program_folder(path: Path, number: object) -> Path:
 
 
 def harmless_names(files: Sequence[FilePart]) -> Sequence[FilePart]:
-    """Return files under names that are harmless in a folder, each its own."""
+    """Return the files with safe and unique names."""
     named: dict[str, FilePart] = {}
     for number, part in enumerate(files, 1):
         name = safe_name(part.name, number)
@@ -104,6 +105,6 @@ def harmless_names(files: Sequence[FilePart]) -> Sequence[FilePart]:
 
 def _names(path: Path) -> Sequence[str]:
     try:
-        return sorted(os.listdir(path))  # noqa: PTH208 - names are all that is wanted
+        return sorted(os.listdir(path))  # noqa: PTH208 - only names are needed
     except FileNotFoundError:
         return ()

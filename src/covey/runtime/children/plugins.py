@@ -1,12 +1,12 @@
-"""Plugins by entry point: `covey.plugins` names functions that are told of children.
+"""Plugins by entry point: `covey.plugins` names functions that are notified of children.
 
     [project.entry-points."covey.plugins"]
     my-plugin = "my_package:tell"
 
     def tell(moment: str, run: covey.Run) -> None: ...      # or async def
 
-`moment` is spawned, ended or failed. A plugin that raises or hangs harms nothing: that is logged, and one that hangs is
-not told of anything more.
+`moment` is spawned, ended or failed. A plugin that raises or hangs does no harm: the failure is logged, and a
+plugin that hangs is not called again.
 """
 
 import asyncio
@@ -21,7 +21,7 @@ from covey.threads import in_a_thread
 
 GROUP: Final = "covey.plugins"
 PATIENCE_S: Final = 2.0
-"""How long a plugin may take to be told something."""
+"""Time limit of a plugin's call."""
 
 Plugin = Callable[[str, Run], Any]
 
@@ -29,7 +29,7 @@ _log = logging.getLogger("covey")
 
 
 class EntryPointPlugins:
-    """Found once, when first asked for."""
+    """The plugins of all entry points, loaded on first use."""
 
     def __init__(self, plugins: Mapping[str, Plugin] | None = None) -> None:
         self._found: dict[str, Plugin] | None = None if plugins is None else dict(plugins)
@@ -55,7 +55,7 @@ class EntryPointPlugins:
         except TimeoutError:
             self._plugins.pop(name, None)
             _log.warning("the plugin %s takes longer than %g s to hear of a child: it hears no more", name, PATIENCE_S)
-        except (Exception, SystemExit):  # noqa: BLE001 - it is other people's code, and nothing here depends on it
+        except (Exception, SystemExit):  # noqa: BLE001 - third-party code, on which nothing here depends
             _log.exception("the plugin %s failed when it was told that run %s has %s", name, run.id, moment)
 
 
@@ -63,18 +63,18 @@ async def _called(plugin: Plugin, moment: ChildMoment, run: Run) -> None:
     if inspect.iscoroutinefunction(plugin):
         await cast(Awaitable[object], plugin(str(moment), run))
         return
-    # A thread of its own, which ends with the process: one that hangs must not keep it from ending.
+    # A daemon thread of its own: a plugin that hangs must not keep the process from ending.
     await in_a_thread(lambda: plugin(str(moment), run), "covey-plugin")
 
 
 def _load() -> dict[str, Plugin]:
-    from importlib.metadata import entry_points  # here because it takes as long as all else together
+    from importlib.metadata import entry_points  # imported here because it takes as long as everything else together
 
     found: dict[str, Plugin] = {}
     for entry in entry_points(group=GROUP):
         try:
             plugin = entry.load()
-        except Exception:  # noqa: BLE001 - likewise
+        except Exception:  # noqa: BLE001 - as above
             _log.exception("the plugin %s can't be loaded", entry.name)
             continue
         if callable(plugin):

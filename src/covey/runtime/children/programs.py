@@ -24,12 +24,12 @@ _PLACEHOLDER: Final = re.compile(r"\{(" + "|".join(PLACEHOLDERS) + r")\}")
 
 
 def takes_prompt(words: Sequence[str]) -> bool:
-    """Tell whether a command gets what it is told as an argument; otherwise it can be read on stdin."""
+    """Tell whether a command gets its prompt as an argument; otherwise the prompt is on stdin."""
     return any("{prompt}" in word or "{task}" in word for word in words)
 
 
 def filled(words: Sequence[str], values: Mapping[str, str]) -> tuple[str, ...]:
-    """Return the words with their values: each is one argument, whatever is in it."""
+    """Return the words with their placeholders filled in: each word stays one argument, whatever its value contains."""
     if _PLACEHOLDER.search(words[0]):
         raise Invalid("command", words[0], "the program itself can't come from the task")
     found = tuple(_PLACEHOLDER.sub(lambda match: values[match[1]], word) for word in words)
@@ -50,7 +50,7 @@ _STATES: Final = {
 async def product_of(
     name: str, ended: Ended, folder: RunFolder, attachments: Attachments, limit: float | None
 ) -> Product:
-    """Return what a program made, as far as it came. The rules are those of `covey work`."""
+    """Return the product of a program, even of an incomplete run. The rules are those of `covey work`."""
     seconds = None if limit is None else timedelta(seconds=limit)
     outcome = await outcome_of(name, ended, folder, attachments, seconds)
     if isinstance(outcome, Result):
@@ -61,7 +61,7 @@ async def product_of(
 
 
 def _text(ended: Ended, failure: Failure) -> str:
-    """Return all that a parent should know. What was broken off may have printed a good part of its result."""
+    """Return the text for the parent. A run that was interrupted may have printed a good part of its result."""
     printed = read_printed(ended.stdout) if ended.ending is not Ending.EXITED else None
     if printed is None or not printed.text:
         return failure.text or failure.reason
@@ -69,7 +69,7 @@ def _text(ended: Ended, failure: Failure) -> str:
 
 
 OURS: Final = frozenset({"COVEY_TOKEN", "COVEY_TASK", "COVEY_ATTEMPT", "COVEY_LABEL", "COVEY_PARENT"})
-"""What is about the parent, and not for the child."""
+"""Environment variables of the parent that a child does not inherit."""
 
 
 class RunningProgram:
@@ -82,11 +82,11 @@ class RunningProgram:
         self._attachments = attachments
 
     def lines(self) -> AsyncIterator[Line]:
-        """Go through what it prints, as it comes."""
+        """Iterate over the output lines as they arrive."""
         return self._running.lines()
 
     async def wait(self) -> Product:
-        """Return what came of it. Being cancelled leaves it running."""
+        """Return the product. A cancellation leaves the program running."""
         child = self._errand.child
         ended = await self._running.wait()
         return await product_of(
@@ -94,7 +94,7 @@ class RunningProgram:
         )
 
     async def stop(self, why: str) -> Product:
-        """Tell it to terminate, and kill it where it does not."""
+        """Terminate the program, and kill it after its grace period."""
         await self._running.stop(why)
         return await self.wait()
 
@@ -102,7 +102,7 @@ class RunningProgram:
 async def start_program(
     errand: Errand, folders: RunFolders, launcher: Launcher, store: str, attachments: Attachments
 ) -> RunningProgram:
-    """Start the program of a child in its folder, with what it is told."""
+    """Start the program of a child in its folder, with its prompt."""
     child, run = errand.child, errand.child.run
     folder = folders.of(run.id)
     values = {
@@ -128,7 +128,7 @@ async def start_program(
 
 
 def _environment(run: Run, secret: str, store: str, folder: RunFolder) -> Mapping[str, str]:
-    """Return what lets a program act as its session, and tells it about itself."""
+    """Return the environment that lets a program act as its session, and describes its run."""
     inherited = {name: value for name, value in os.environ.items() if name not in OURS}
     about = {
         "COVEY_SESSION": f"{run.session}:{secret}",

@@ -1,4 +1,4 @@
-"""The supervisor: `Launching` with an event loop. It starts children, and has each watched over until its end."""
+"""The supervisor: `Launching` with an event loop. It starts children, and watches each until its end."""
 
 import asyncio
 import logging
@@ -25,13 +25,13 @@ from covey.services.space import Services
 P = ParamSpec("P")
 
 Tell = Callable[[RunId, str], None]
-"""Takes what a child says of its progress."""
+"""Called with the progress that a child reports."""
 
 _log = logging.getLogger("covey")
 
 
 class Supervisor:
-    """For one space that this process has open. Its children end with it."""
+    """The supervisor of one open space. Its children end with it."""
 
     def __init__(
         self, services: Services, url: StoreUrl, plugins: EntryPointPlugins | None = None, tell: Tell | None = None
@@ -42,7 +42,7 @@ class Supervisor:
         self._folders = RunFolders(url)
         self._launcher: Launcher | None = None
         self._launched: dict[RunId, tuple[Errand, Launched]] = {}
-        """What runs, and is not watched over yet."""
+        """Started errands without a watch yet."""
         self._tasks: set[asyncio.Task[None]] = set()
         self._watching: set[asyncio.Task[None]] = set()
         self._is_closed = False
@@ -56,7 +56,7 @@ class Supervisor:
         files = {part.name: await content(part) for part in harmless_names(child.files)}
         if files:
             await _to_its_end(self._folders.make, child.run.id, files, child.cwd)
-        else:  # three empty folders are made in less time than it takes to go to a thread and back
+        else:  # creating three empty folders is faster than a thread
             self._folders.make(child.run.id, files, child.cwd)
 
     async def launch(self, errand: Errand) -> None:
@@ -71,7 +71,7 @@ class Supervisor:
         if run.folder is None:
             return True
         if run.folder != self.place(run.id):
-            return False  # another machine's, or made for a space at another place: not ours to remove
+            return False  # from another machine, or from a space at another place: not ours to remove
         for name, folder in await asyncio.to_thread(self._folders.programs, run.id):
             await self._programs().sweep(name, str(folder))
         return await asyncio.to_thread(self._folders.remove, run.id)
@@ -83,18 +83,18 @@ class Supervisor:
         self._watching.add(watching)
         watching.add_done_callback(self._watching.discard)
         if child.python is not None and child.python.group is not None:
-            # The group waits for it, and ends it. It stands outside all the same: a task that is cancelled before its
-            # first step does nothing at all, and the run has to end.
+            # The group waits for the watch, and its cancellation ends the watch. But the watch is not a task of the
+            # group: a task that is cancelled before its first step does nothing, and the run has to end.
             start_in(child.python.group, _stand_for(watching), self._begin)
         try:
-            await asyncio.sleep(0)  # all of them take their first step
-        except asyncio.CancelledError:  # who wanted the child will never hear of it
+            await asyncio.sleep(0)  # lets the new tasks take their first step
+        except asyncio.CancelledError:  # the caller will never learn of the child
             watching.cancel()
             await asyncio.wait({watching})
             raise
 
     async def start(self, errand: Errand) -> Launched:
-        """Start what does an errand."""
+        """Start the callable or the program of an errand."""
         if self._is_closed:
             raise LauncherUnavailable("the space is closed")
         python = errand.child.python
@@ -111,20 +111,20 @@ class Supervisor:
         return program
 
     async def make_room(self, errand: Errand) -> None:
-        """Put away what an errand brought, so that the next one brings its own."""
+        """Empty the output of an errand, so that the next one returns only its own files."""
         if errand.child.run.folder is not None:
             await asyncio.to_thread(self._folders.empty_output, errand.child.run.id)
 
     async def kill(self) -> None:
-        """Kill the programs of all children at once; nothing is started any more."""
+        """Kill the programs of all children at once, and refuse new ones."""
         self._is_closed = True
         if self._launcher is not None:
             await self._launcher.close()
 
     async def close(self) -> None:
-        """Stop all children, and let go of everything."""
+        """Stop all children, and release all resources."""
         self._is_closed = True
-        await asyncio.sleep(0)  # a task that has not begun would do nothing when it is cancelled
+        await asyncio.sleep(0)  # a task that is cancelled before its first step would do nothing
         for task in self._watching:
             task.cancel()
         while self._watching:
@@ -140,7 +140,7 @@ class Supervisor:
         await asyncio.to_thread(self._folders.close)
 
     def _begin(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
-        """Begin work that `close` waits for."""
+        """Start a task that `close` waits for."""
         task = asyncio.get_running_loop().create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._over)
@@ -158,7 +158,7 @@ class Supervisor:
 
 
 async def _stand_for(watching: asyncio.Task[None]) -> None:
-    """Take a task's place in a group: end when it does, and end it when the group is cancelled."""
+    """Represent a task in a group: end with the task, and cancel the task when the group is cancelled."""
     try:
         await asyncio.shield(watching)
     except asyncio.CancelledError:
@@ -168,8 +168,8 @@ async def _stand_for(watching: asyncio.Task[None]) -> None:
 
 
 async def _to_its_end(do: Callable[P, None], *args: P.args, **named: P.kwargs) -> None:
-    """Do something on a thread. Who is cancelled meanwhile waits for it all the same: a thread goes on, and what it
-    does must not come after what takes it back."""
+    """Run a function on a thread. A cancelled caller still waits for its end: the thread can't be stopped, and its
+    effects must not come after their undoing."""
     doing = asyncio.ensure_future(asyncio.to_thread(do, *args, **named))
     try:
         await asyncio.shield(doing)
@@ -177,5 +177,5 @@ async def _to_its_end(do: Callable[P, None], *args: P.args, **named: P.kwargs) -
         while not doing.done():
             with suppress(asyncio.CancelledError):
                 await asyncio.wait({doing})
-        doing.exception()  # nobody asks for it any more
+        doing.exception()  # marks the exception as seen
         raise

@@ -1,4 +1,4 @@
-"""Watching over one child: from its first program to the end of its run."""
+"""The watch over one child, from its first program to the end of its run."""
 
 import asyncio
 import logging
@@ -14,7 +14,7 @@ from covey.runtime.retrying import retried
 from covey.services.children.supervision import Supervision, Wanted
 
 MOST_SAID: Final = 200
-"""How many messages of its conversation a child is told again."""
+"""Limit of the earlier messages of its conversation that a child is shown again."""
 CLOSED: Final = "the process that started it has ended its work in the space"
 
 T = TypeVar("T")
@@ -22,26 +22,26 @@ _log = logging.getLogger("covey")
 
 
 class Launched(Protocol):
-    """What does an errand of a child now."""
+    """The running program or callable of an errand."""
 
     async def wait(self) -> Product:
-        """Return what came of it. Being cancelled leaves it running."""
+        """Return the product. A cancellation leaves the errand running."""
         ...
 
     async def stop(self, why: str) -> Product:
-        """End it, and return what came of it. Bounded."""
+        """End the errand, and return the product, within a bounded time."""
         ...
 
 
 class Starting(Launching, Protocol):
-    """`Launching` as a watch needs it: to start what a child does next."""
+    """`Launching` as a watch needs it, to start the next errand of a child."""
 
     async def start(self, errand: Errand) -> Launched: ...
     async def make_room(self, errand: Errand) -> None: ...
 
 
 class Watch:
-    """One child. Its run always ends: as its program does, when somebody wants it to, or with this process's work."""
+    """The watch over one child. The run always ends: with its program, on request, or with the work of this process."""
 
     def __init__(self, supervision: Supervision, launching: Starting, errand: Errand, launched: Launched) -> None:
         self._supervision = supervision
@@ -51,7 +51,7 @@ class Watch:
         self._run = errand.child.run
 
     async def keep(self) -> None:
-        """Watch until the run has ended. When this is cancelled, the child is stopped."""
+        """Watch until the run has ended. A cancellation stops the child."""
         try:
             product = await self._accompany()
         except asyncio.CancelledError:
@@ -60,7 +60,7 @@ class Watch:
         await _surely(self._finish(product))
 
     async def _break_off(self) -> None:
-        """Stop the child, because this process's work is over."""
+        """Stop the child, because this process leaves the space."""
         product = Product(RunState.STOPPED, reason=CLOSED)
         if self._launched is not None:
             product = await self._launched.stop(CLOSED)
@@ -69,8 +69,7 @@ class Watch:
         await self._finish(product)
 
     async def _accompany(self) -> Product:
-        """Return how the child ends: when its one errand is done, or, where it is a session, when somebody wants it to
-        stop."""
+        """Return the final product of the child: after its one errand, or, for a session, after a request to stop."""
         said: list[Message] = []
         product = await self._do()
         while self._run.mode is RunMode.SESSION:
@@ -90,7 +89,7 @@ class Watch:
         return product
 
     async def _do(self) -> Product:
-        """Return what comes of the errand. It is stopped when somebody wants the run to be over."""
+        """Return the product of the errand, which is stopped on a request to end the run."""
         launched = self._launched
         if launched is None:
             raise RuntimeError("nothing was started")
@@ -119,13 +118,13 @@ class Watch:
         return await _steadily(lambda: self._supervision.hand_in(errand, unfit))
 
     async def _finish(self, product: Product) -> None:
-        """Write down how the run ended, clear up after it, and tell plugins."""
+        """Record the end of the run, clean up its folder, and notify the plugins."""
         try:
             ended = await _steadily(lambda: self._supervision.end(self._run.id, product))
         except Rejected as error:
             unfit = _unfit(product, error)
             ended = await _steadily(lambda: self._supervision.end(self._run.id, unfit))
-        with suppress(CoveyError):  # whoever tends the space next does it
+        with suppress(CoveyError):  # the next upkeep of the space does it
             await self._supervision.clear(ended, self._launching)
         if ended.state is not RunState.LOST:
             is_well = ended.state in (RunState.COMPLETED, RunState.STOPPED)
@@ -133,13 +132,13 @@ class Watch:
 
 
 def _unfit(product: Product, error: Rejected) -> Product:
-    """Return what to hand in for a product that can't be, because it is too large, say."""
+    """Return a replacement for a product that is refused, for example because it is too large."""
     text = f"What it made can't be handed in: {error.message}."
     return Product(product.state, f"{product.reason}\n\n{text}".strip(), reason=product.reason)
 
 
 async def _surely(work: Coroutine[Any, Any, None]) -> None:
-    """Do something to its end, also when this is cancelled meanwhile: a run that has not ended would be lost."""
+    """Complete the work even if the caller is cancelled: without its end, the run would count as lost."""
     doing = asyncio.ensure_future(work)
     cancelled: asyncio.CancelledError | None = None
     while not doing.done():
@@ -153,5 +152,5 @@ async def _surely(work: Coroutine[Any, Any, None]) -> None:
 
 
 async def _steadily(call: Callable[[], Awaitable[T]]) -> T:
-    """Return the result of `call`; a store that is unavailable for a while is tried again, and the log says so."""
+    """Return the result of `call`, with retries while the store is unavailable; each failure is logged."""
     return await retried(call, lambda message: _log.warning("watching over children: %s", message))

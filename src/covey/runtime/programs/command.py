@@ -1,4 +1,4 @@
-"""The command that is run for a task: words with placeholders, no shell."""
+"""The command of a task: words with placeholders, no shell."""
 
 import os
 import re
@@ -14,7 +14,7 @@ PLACEHOLDERS: Final = ("prompt", "task", "folder", "agent")
 _PLACEHOLDER: Final = re.compile(r"\{(" + "|".join(PLACEHOLDERS) + r")\}")
 
 LONGEST_WORD: Final = 128 * 1024 - 1
-"""How many bytes one argument of a program may have on Linux."""
+"""Largest size of one argument in bytes, on Linux."""
 
 
 class Command(NamedTuple):
@@ -22,16 +22,17 @@ class Command(NamedTuple):
 
     @property
     def name(self) -> str:
-        """The program, as people call it."""
+        """The name of the program, without its folder."""
         return Path(self.words[0]).name
 
     @property
     def takes_prompt(self) -> bool:
-        """Whether the prompt is an argument; otherwise it is what can be read on stdin."""
+        """True if the prompt is an argument; otherwise the prompt is on stdin."""
         return any("{prompt}" in word for word in self.words)
 
     def filled(self, values: Mapping[str, str]) -> tuple[str, ...]:
-        """Return the words with their values: each is one argument, whatever is in it."""
+        """Return the words with their placeholders filled in: each word stays one argument, whatever its value
+        contains."""
         words = tuple(_PLACEHOLDER.sub(lambda found: values[found[1]], word) for word in self.words)
         if max(len(os.fsencode(word)) for word in words) > LONGEST_WORD:
             raise Invalid(
@@ -43,7 +44,7 @@ class Command(NamedTuple):
 
 
 def parse_command(text: str) -> Command:
-    """Return the command that a line stands for, quoted as in a shell."""
+    """Parse a command line, quoted as in a shell."""
     try:
         words = tuple(shlex.split(text))
     except ValueError as error:
@@ -56,7 +57,8 @@ def parse_command(text: str) -> Command:
 
 
 def check_program(command: Command, folder: Path) -> None:
-    """Raise ProgramNotFound or ProgramNotExecutable where the command can't be run: better now than for every task."""
+    """Raise ProgramNotFound or ProgramNotExecutable if the command can't be run: once at the start, not for every
+    task."""
     program = command.words[0]
     if "/" not in program:
         if shutil.which(program) is None:

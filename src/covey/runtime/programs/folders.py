@@ -1,9 +1,9 @@
-"""The folders of tasks: one for each task, with one for each run in it.
+"""The folders of tasks: one for each task, with a folder for each run.
 
 FOLDER/TASK/RUN/attachments   the files that came with the task
-FOLDER/TASK/RUN/output        what the program leaves there goes with the result
-FOLDER/TASK/RUN/prompt        what the program was told
-FOLDER/TASK/RUN/run           what it printed and how it ended: the launcher's
+FOLDER/TASK/RUN/output        files of the program, which are attached to the result
+FOLDER/TASK/RUN/prompt        the prompt
+FOLDER/TASK/RUN/run           the output and the outcome, written by the launcher
 """
 
 import asyncio
@@ -31,7 +31,7 @@ class RunFolder(NamedTuple):
 
     @property
     def id(self) -> str:
-        """The run's id, never used twice."""
+        """The run's unique id."""
         return f"{self.task}/{self.path.name}"
 
     @property
@@ -56,7 +56,7 @@ class Folders:
         self.root = root
 
     def make_root(self) -> None:
-        """Make the folder where it is missing, for its owner alone."""
+        """Create the root folder if it is missing, for its owner alone."""
         try:
             for folder in (self.root.parent, self.root):
                 folder.mkdir(PRIVATE, parents=True, exist_ok=True)
@@ -64,7 +64,7 @@ class Folders:
             raise Invalid("folder", str(self.root), (error.strerror or str(error)).lower()) from None
 
     def new_run(self, task: str, attempt: int) -> RunFolder:
-        """Return a folder for one run, made."""
+        """Create a folder for one run."""
         made = RunFolder(self.root / task / f"{attempt:03}-{secrets.token_hex(4)}", task)
         made.path.parent.mkdir(PRIVATE, exist_ok=True)
         for folder in (made.path, made.attachments, made.output):
@@ -80,17 +80,17 @@ class Folders:
         return [RunFolder(path, task) for path in paths if path.is_dir() and not path.is_symlink()]
 
     async def clean(self, tasks: Tasks, keep: int, running: Collection[str]) -> None:
-        """Remove the folders of the oldest tasks, so that about so many are left. What is not finished stays: how its
-        run ended may stand there."""
-        names = sorted(path.name for path in self.root.iterdir())  # ids grow with time
+        """Remove the folders of the oldest tasks, so that about `keep` are left. Folders of unfinished tasks stay,
+        because they may hold the outcome of a run."""
+        names = sorted(path.name for path in self.root.iterdir())  # ids sort by time
         for name in names[: max(0, len(names) - keep)]:
             if name not in running and await _is_finished(tasks, name):
-                # Another worker may be at it too.
+                # Another worker may remove the same folder.
                 await asyncio.to_thread(shutil.rmtree, self.root / name, ignore_errors=True)
 
 
 async def attach(held: HeldTask, folder: Path) -> Sequence[Path]:
-    """Write the files that came with a task, under names that are harmless; return where they are."""
+    """Write the files of a task under safe names; return their paths."""
     paths: list[Path] = []
     for number, part in enumerate(held.files, 1):
         path = folder / safe_name(part.name, number)
@@ -103,12 +103,12 @@ async def attach(held: HeldTask, folder: Path) -> Sequence[Path]:
 
 def write_private(path: Path, content: bytes) -> None:
     """Write a new file, for its owner alone."""
-    with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600), "wb") as file:  # noqa: PTH123 - it is open already
+    with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600), "wb") as file:  # noqa: PTH123 - the descriptor is already open
         file.write(content)
 
 
 def safe_name(name: str, number: int) -> str:
-    """Return the name of a file from elsewhere as one of this folder: no path, no hidden file, nothing that steers."""
+    """Return a safe file name for a foreign one: no path, no hidden file, no leading dash, no control characters."""
     safe = _UNSAFE.sub("_", name.replace("\\", "/").rpartition("/")[2]).lstrip(".-")
     stem, dot, suffix = safe.rpartition(".")
     if len(safe) > LONGEST_NAME:
@@ -124,4 +124,4 @@ async def _is_finished(tasks: Tasks, name: str) -> bool:
     except Invalid:
         return False  # not one of ours
     except NotFound:
-        return True  # it was pruned
+        return True  # the task was pruned

@@ -1,4 +1,4 @@
-"""What came of a run, for the task's delegator."""
+"""The outcome of a run, for the task's delegator."""
 
 import mimetypes
 import os
@@ -26,12 +26,12 @@ LARGEST_TOGETHER: Final = 64 * 1024 * 1024
 class Artifacts(NamedTuple):
     files: tuple[FilePart, ...] = ()
     left_out: tuple[str, ...] = ()
-    """What could not go along, each with the reason."""
+    """Files that were left out, each with the reason."""
 
 
 async def collect(folder: Path, attachments: Attachments, wanted: Collection[str] | None = None) -> Artifacts:
-    """Return snapshots of the files in a folder, or of those named. Links are not followed: only what is in the folder
-    goes along. What is over a limit is left out, and named."""
+    """Return snapshots of the files in a folder, or of the named ones. Links are not followed, so only files of the
+    folder itself are attached. Files over a limit are listed as left out."""
     files: list[FilePart] = []
     left_out: list[str] = []
     names: set[str] = set()
@@ -54,7 +54,7 @@ async def collect(folder: Path, attachments: Attachments, wanted: Collection[str
 
 
 def _found(folder: Path, wanted: Collection[str] | None) -> Iterator[tuple[str, os.stat_result | None]]:
-    """Go through the files by their paths in the folder; None where one that was named is not there."""
+    """Iterate over the files by their paths in the folder; None for a named file that does not exist."""
     if folder.is_symlink():
         yield folder.name, folder.lstat()
         return
@@ -71,7 +71,7 @@ def _walk(folder: Path, prefix: str) -> Iterator[tuple[str, os.stat_result]]:
     try:
         entries = sorted(os.scandir(folder / prefix), key=lambda entry: entry.name)
     except OSError:
-        return  # it can't be read: nothing goes along
+        return  # an unreadable folder contributes no files
     for entry in entries:
         name = f"{prefix}{entry.name}"
         if entry.is_dir(follow_symlinks=False):
@@ -95,7 +95,7 @@ def _why_not(status: os.stat_result | None, taken: int, room: int) -> str | None
 
 
 def _new_name(path: str, names: set[str]) -> str:
-    """Return the name that a file has in the result: names there have no folders."""
+    """Return the file's name in the result: a safe name without folders."""
     name = safe_name(path.replace("/", "_"), len(names) + 1)
     while name in names:
         name = f"{len(names) + 1}-{name}"
@@ -104,7 +104,7 @@ def _new_name(path: str, names: set[str]) -> str:
 
 
 def told(left_out: Sequence[str]) -> str:
-    """Return what to tell of files that could not go along; at most some of their names."""
+    """Return a note about the files that were left out, with a limited number of names."""
     shown = [*left_out[:MOST], *([f"{len(left_out) - MOST:,} more"] if len(left_out) > MOST else [])]
     return "\n".join(["Left out of the result:", *(f"- {line}" for line in shown)]) if left_out else ""
 
@@ -120,15 +120,15 @@ _IN_WORDS: Final[Mapping[Ending, str]] = {
 
 
 def is_final(ended: Ended) -> bool:
-    """Tell whether a run came to an end of its own, or to its time limit. A run that was broken off says nothing of its
-    task: that can be done again."""
+    """Tell whether a run ended by itself, or at its time limit. A run that was interrupted does not decide its task,
+    which can be tried again."""
     return ended.ending in (Ending.EXITED, Ending.TIMED_OUT)
 
 
 async def outcome_of(
     name: str, ended: Ended, folder: RunFolder, attachments: Attachments, limit: timedelta | None
 ) -> Result | Failure:
-    """Return the result of a run with its files, or why there is none."""
+    """Return the result of a run with its files, or its failure."""
     try:
         printed = await _read(ended, folder, attachments)
     except Rejected as error:
@@ -174,14 +174,14 @@ async def _artifacts(ended: Ended, folder: RunFolder, attachments: Attachments, 
     files = tuple(part for part in found.files if part.name != RESULT_FILE)
     if not _is_binary(ended):
         return found._replace(files=files)
-    # What is no text is kept as a file, as far as it is kept at all.
+    # Output that is not text is attached as a file, as far as it was kept.
     part = await attachments.keep("stdout.bin", ended.stdout.head + ended.stdout.tail)
     cut = f"{ended.stdout.left_out:,} bytes from the middle of stdout.bin"
     return Artifacts((*files, part), (*found.left_out, *([cut] if ended.stdout.left_out else [])))
 
 
 def _is_binary(ended: Ended) -> bool:
-    """Tell whether a program printed something else than text."""
+    """Tell whether the output of a program is not text."""
     kept = ended.stdout
     if b"\0" in kept.head or b"\0" in kept.tail:
         return True
@@ -193,7 +193,7 @@ def _is_binary(ended: Ended) -> bool:
 
 
 def _why_failed(name: str, ended: Ended, limit: timedelta | None) -> str | None:
-    """Return why a run is no success, in a few words; None where it is one."""
+    """Return the reason of a failed run in a few words; None for a success."""
     if ended.is_success:
         return None
     if ended.ending is Ending.TIMED_OUT:

@@ -1,4 +1,4 @@
-"""What a program printed, as a result: text within limits, or one JSON object that says more."""
+"""The printed result of a program: text within limits, or one JSON object with more fields."""
 
 import json
 from collections.abc import Mapping
@@ -11,34 +11,34 @@ from covey.ports.launcher import Kept
 from covey.runtime.programs.prompt import PROGRESS_MARK
 
 LONGEST_TEXT: Final = 128 * 1024
-"""How many bytes of text a result has: even where each is escaped they fit into an envelope."""
+"""Largest text of a result in bytes: it fits into an envelope even if every byte is escaped."""
 LAST_LINES: Final = 20
 LONGEST_LINES: Final = 4000
-"""How much of the end of an output tells what went wrong."""
+"""Largest end of an output, in characters, that a failure shows."""
 
 TEXTS: Final = ("result", "text")
 KNOWN: Final = frozenset((*TEXTS, "data", "files", "error", "is_error"))
 
 
 class Printed(NamedTuple):
-    """A result as a program gave it."""
+    """A parsed result of a program."""
 
     text: str = ""
     data: Json = None
     files: tuple[str, ...] | None = None
-    """Those of its files that go along; None for all."""
+    """The names of the files to attach; None for all."""
     error: str | None = None
-    """Why it has failed, in its own words; None where it has not."""
+    """The failure in the program's own words; None if it has not failed."""
 
 
 def read_printed(kept: Kept) -> Printed:
-    """Return what stdout stands for."""
+    """Parse the result that a program printed on stdout."""
     found = None if kept.left_out else _structured(_without_progress(kept.text))
     return found or Printed(shortened(kept))
 
 
 def read_file(content: str) -> Printed:
-    """Return what a result in a file of its own stands for. Invalid where it is none."""
+    """Parse the result in `result.json`; raise Invalid if it is not a result."""
     found = _structured(content)
     if found is None:
         raise Invalid("result.json", content[:40], f"it is a JSON object with {', '.join(sorted(KNOWN))}")
@@ -46,7 +46,7 @@ def read_file(content: str) -> Printed:
 
 
 def _structured(text: str) -> Printed | None:
-    """Return a result from a JSON object with keys that are known here; others are a text like any other."""
+    """Parse a JSON object with at least one known key; return None for any other text."""
     if not text.lstrip().startswith("{"):
         return None
     try:
@@ -70,7 +70,7 @@ def _structured(text: str) -> Printed | None:
 
 
 def _error(given: Mapping[str, Any], said: object) -> str | None:
-    """Return why a program says that it has failed: `error` says it, or `is_error` of what it said."""
+    """Return the failure that a program reports, in `error` or with `is_error`; None if there is none."""
     error = given.get("error")
     if error:
         return shortened(_whole(error if isinstance(error, str) else json.dumps(error)))
@@ -80,7 +80,7 @@ def _error(given: Mapping[str, Any], said: object) -> str | None:
 
 
 def shortened(kept: Kept) -> str:
-    """Return an output within the limit. What is longer loses its middle, and says so."""
+    """Return an output within the limit. A longer one loses its middle, and says so."""
     if kept.total > LONGEST_TEXT:
         half = LONGEST_TEXT // 2
         end = kept.tail if kept.left_out else kept.head + kept.tail
@@ -94,7 +94,7 @@ def _whole(text: str) -> Kept:
 
 
 def last_lines(text: str) -> str:
-    """Return the end of what a program printed."""
+    """Return the last lines of an output."""
     lines = "\n".join(_without_progress(text).strip().splitlines()[-LAST_LINES:])
     return lines if len(lines) <= LONGEST_LINES else "…" + lines[-LONGEST_LINES:]
 

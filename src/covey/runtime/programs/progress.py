@@ -1,4 +1,4 @@
-"""Progress: what a program tells while it runs, handed on not oftener than once a second."""
+"""The progress of a running program, forwarded at most once a second."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -14,7 +14,7 @@ LONGEST: Final = 1000
 
 
 async def report(lines: AsyncIterator[Line], tell: Callable[[str], Awaitable[None]]) -> None:
-    """Tell of each line that is marked as progress; where they come faster than once a second, of the last."""
+    """Forward each line that is marked as progress; if lines arrive faster than once a second, only the latest."""
     news = asyncio.Event()
     latest = ""
 
@@ -22,7 +22,7 @@ async def report(lines: AsyncIterator[Line], tell: Callable[[str], Awaitable[Non
         while True:
             await news.wait()
             news.clear()
-            with suppress(CoveyError):  # it is not worth the task; one that is over is noticed elsewhere
+            with suppress(CoveyError):  # progress is not worth failing the task; the end of a task is noticed elsewhere
                 await tell(latest)
             await asyncio.sleep(INTERVAL_S)
 

@@ -1,4 +1,4 @@
-"""The prompt: what a program is told of its task."""
+"""The prompt of a task, for its program."""
 
 import json
 import shlex
@@ -11,11 +11,11 @@ from covey.core.times import format_instant
 from covey.runtime.tasks.held import HeldTask
 
 PROGRESS_MARK = "::progress "
-"""A line of a program that begins with it tells how far its task is."""
+"""Prefix of an output line that reports progress."""
 
 
 def prompt_for(held: HeldTask, agent: str, attachments: Sequence[Path], output: Path) -> str:
-    """Return a prompt with all that is known of a task: for a program that has a model read it."""
+    """Return a prompt with everything known of a task, for a program that passes it to a model."""
     parts = held.message.parts
     data = [json.dumps(part.data, ensure_ascii=False) for part in parts if isinstance(part, DataPart)]
     files = [f"- {one_line(str(path))}" for path in attachments]

@@ -1,4 +1,4 @@
-"""The runner: does a task by running a program, or by what an earlier run of it has left."""
+"""The runner: it does a task by running a program, or by recovering the outcome of an earlier run."""
 
 import asyncio
 import os
@@ -22,23 +22,23 @@ from covey.runtime.tasks.results import Failure, Result, parts_of
 from covey.services.mail.attachments import Attachments
 
 STARTS: Final = 5
-"""How often a program is tried to be started while the system has no room for it."""
+"""Number of tries to start a program while the launcher is unavailable."""
 PAUSES: Final = Backoff(first=0.2, longest=60.0)
-"""Seconds between those starts."""
+"""Seconds between those tries."""
 
 
 class Job(NamedTuple):
-    """What is run for each task, and how."""
+    """The command for each task, and its limits."""
 
     command: Command
     cwd: Path
     environment: Mapping[str, str]
-    """What programs get besides what is about their task."""
+    """Environment variables of programs, besides those of their task."""
     is_bare: bool = False
-    """Whether the prompt is the task's text alone."""
+    """True if the prompt is the task's text alone."""
     time_limit: timedelta | None = None
     grace: timedelta = timedelta(seconds=GRACE_S)
-    """How long a program has to end when it is told to, before it is killed."""
+    """Grace period of a program between the request to end and the kill."""
 
 
 class Runner:
@@ -59,7 +59,7 @@ class Runner:
         self._tell = tell
 
     async def do(self, held: HeldTask) -> Result | Failure:
-        """Run the program for a task and return what came of it. When this is cancelled, the program is stopped."""
+        """Run the program for a task, and return its outcome. A cancellation stops the program."""
         earlier = await self._recall(held.id)
         if earlier is not None:
             return await self._outcome(*earlier)
@@ -77,8 +77,8 @@ class Runner:
             raise
 
     async def _recall(self, task: str) -> tuple[RunFolder, Ended] | None:
-        """Return how an earlier run of a task ended, where it came to an end and nobody was left to say so. What is
-        still there of any run is killed."""
+        """Return the earlier run of a task that ended without being reported, or None. The remaining processes of all
+        earlier runs are killed."""
         found: tuple[RunFolder, Ended] | None = None
         for folder in self._folders.runs(task):
             await self._launcher.sweep(folder.id, str(folder.run))
@@ -120,7 +120,7 @@ class Runner:
 
 
 def _about(held: HeldTask, folder: RunFolder) -> Mapping[str, str]:
-    """Return what a program finds in its environment about its task."""
+    """Return the environment variables that describe the task."""
     return {
         "COVEY_TASK": held.id,
         "COVEY_ATTEMPT": str(held.attempt),

@@ -1,1 +1,1 @@
-"""Workers: take the tasks of an agent as they come, handle each, and hand in the outcome."""
+"""Workers, which take the tasks of an agent as they arrive, handle each, and hand in the outcome."""

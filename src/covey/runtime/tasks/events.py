@@ -1,4 +1,4 @@
-"""Events of a worker: what happens to its tasks while it works."""
+"""Events of a worker, about its tasks and its store."""
 
 from collections.abc import Callable
 from enum import StrEnum
@@ -11,15 +11,15 @@ class Moment(StrEnum):
     TAKEN = "taken"
     STARTED = "started"
     PROGRESS = "progress"
-    """How far it is, where the handler tells it."""
+    """The handler reports progress."""
     COMPLETED = "completed"
     FAILED = "failed"
     OVER = "over"
-    """Others have ended it: it was cancelled, its deadline passed, or another session has it."""
+    """The task ended elsewhere: it was cancelled, its deadline passed, or another session has it."""
     LEFT = "left"
-    """The worker ends first, and leaves it for the next session."""
+    """The worker ends first, and leaves the task for the next session."""
     TROUBLE = "trouble"
-    """The store can't be used for a moment; the worker tries again."""
+    """The store is temporarily unavailable; the worker retries."""
 
 
 class WorkerEvent(NamedTuple):
@@ -33,5 +33,5 @@ Tell = Callable[[WorkerEvent], None]
 
 
 def trouble(tell: Tell) -> Callable[[str], None]:
-    """Return a function that tells of each failure of the store."""
+    """Return a function that reports each failure of the store as an event."""
     return lambda message: tell(WorkerEvent(Moment.TROUBLE, None, message))

@@ -1,4 +1,4 @@
-"""Handling one task: start it, call the handler, and hand in the outcome, unless the task ends before that."""
+"""The handling of one task: start it, call the handler, and hand in the outcome, unless the task ends before that."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -18,16 +18,16 @@ from covey.services.mail.looking import InboxFilter
 from covey.services.space import Services
 
 WATCH_AFTER_S: Final = 0.1
-"""A task that takes longer than this is watched, because somebody may take it back."""
+"""A task that takes longer than this is watched, because it may be cancelled or reassigned."""
 WAIT_S: Final = 3600.0
-"""How long one wait is at most; it is then begun again."""
+"""Longest single wait; the wait is then repeated."""
 
 Handler = Callable[[HeldTask], Awaitable[Answer]]
 
 
 class Handling:
-    """One task in the hands of a worker. Whatever its handler does, it comes to one end that the delegator hears of, or
-    is left for the next session."""
+    """One task of a worker. Whatever its handler does, the task ends once and the delegator is told, or it is left for
+    the next session."""
 
     def __init__(self, services: Services, actor: Identity, held: HeldTask, tell: Tell) -> None:
         self._services = services
@@ -37,7 +37,7 @@ class Handling:
         self._trouble = trouble(tell)
 
     async def do(self, handler: Handler) -> None:
-        """Do it to its end. When this is cancelled, so is the handler, and the task is let go."""
+        """Handle the task to its end. A cancellation cancels the handler, and releases the task."""
         try:
             over = await self._do(handler)
             if over is None or self._is_completed(over):
@@ -47,14 +47,13 @@ class Handling:
                 await self._put_notices_away()
                 self._say(Moment.OVER, over.reason or str(over.state) if over.is_finished else "another session has it")
         except asyncio.CancelledError:
-            with suppress(CoveyError):  # the end of the session lets go of it too
+            with suppress(CoveyError):  # the end of the session releases it too
                 await self._held.let_go()
             self._say(Moment.LEFT)
             raise
 
     async def _do(self, handler: Handler) -> Task | None:
-        """Start it, let the handler do it, and hand in what came of it. Where it is over before that, return how it
-        is."""
+        """Start the task, call the handler, and hand in the outcome. Return the task if it ended first, else None."""
         held = self._held
         try:
             if held.state is not TaskState.WORKING:
@@ -68,13 +67,13 @@ class Handling:
             return (await retried(lambda: self._services.tasks.view(held.id), self._trouble)).task
 
     async def _answer(self, handler: Handler) -> tuple[Task | None, Answer]:
-        """Return what the handler made of it, or how it is where it is over before that."""
+        """Return the handler's result, or the task if it ended first."""
         over: Task | None = None
 
         async def watch() -> None:
             nonlocal over
             task = await self._until_over()
-            if not self._is_completed(task):  # whoever handed in the result may still put its things away
+            if not self._is_completed(task):  # after handing in its result, the handler may still clean up
                 over = task
                 handling.cancel()
 
@@ -85,7 +84,7 @@ class Handling:
         return over, Failure("it was cancelled from within") if handling.cancelled() else handling.result()
 
     async def _until_over(self) -> Task:
-        """Wait until it is over for this worker: finished by others, or somebody else's."""
+        """Wait until the task is over for this worker: finished elsewhere, or held by another session."""
         await asyncio.sleep(WATCH_AFTER_S)
         held, services = self._held, self._services
 
@@ -104,11 +103,11 @@ class Handling:
         return over
 
     def _is_completed(self, task: Task) -> bool:
-        """Tell whether it is completed, and by none but this session: perhaps from another process."""
+        """Tell whether the task was completed in this attempt, perhaps from another process."""
         return task.state is TaskState.COMPLETED and task.attempt == self._held.attempt
 
     async def _hand_in(self, answer: Answer) -> None:
-        """Complete or fail it; a result that can't be handed in is a failure."""
+        """Complete or fail the task; a result that is refused becomes a failure."""
         try:
             outcome = outcome_of(answer)
             await retried(lambda: hand_in(self._held, outcome), self._trouble)
@@ -119,7 +118,8 @@ class Handling:
             await retried(lambda: hand_in(self._held, failure), self._trouble)
 
     async def _put_notices_away(self) -> None:
-        """Settle what tells the session to stop: it has. A deadline that passed is written down first."""
+        """Settle the notices that tell the session to stop, because it has stopped. A passed deadline is recorded
+        first."""
         await retried(self._services.upkeep.tend, self._trouble)
         if self._actor.session is None:
             return
@@ -136,5 +136,5 @@ class Handling:
 async def _handled(handler: Handler, held: HeldTask) -> Answer:
     try:
         return await handler(held)
-    except Exception as error:  # noqa: BLE001 - whatever goes wrong with one task is that task's outcome
+    except Exception as error:  # noqa: BLE001 - any error of a handler is the task's outcome
         return failure_of(error)

@@ -1,4 +1,4 @@
-"""A held task: one task in the hands of one session, and the moves that the session makes."""
+"""A held task: one task that a session has claimed, and the session's moves."""
 
 from collections.abc import Sequence
 
@@ -12,7 +12,7 @@ from covey.services.tasks.tasks import TaskView
 
 
 class HeldTask:
-    """The task as it was after the session's last move. Every move tells the delegator."""
+    """A task as of the session's last move. Every move notifies the delegator."""
 
     def __init__(self, view: TaskView, services: Services, actor: Identity) -> None:
         self._view = view
@@ -54,15 +54,15 @@ class HeldTask:
         return tuple(part for part in self.message.parts if isinstance(part, FilePart))
 
     async def file(self, part: FilePart) -> bytes:
-        """Return the content of one of its file parts."""
+        """Return the content of one of the task's file parts."""
         return await self.services.attachments.content(part)
 
     async def start(self) -> None:
-        """Say that the work has begun."""
+        """Report that the work has begun."""
         self._now(await self.services.duties.start(self.id, self.actor, self.attempt))
 
     async def progress(self, parts: Sequence[Part]) -> None:
-        """Tell how far it is."""
+        """Report progress."""
         self._now(await self.services.duties.progress(self.id, self.actor, tuple(parts), self.attempt))
 
     async def complete(self, parts: Sequence[Part]) -> None:
@@ -70,11 +70,11 @@ class HeldTask:
         self._now(await self.services.duties.complete(self.id, self.actor, tuple(parts), self.attempt))
 
     async def fail(self, reason: str, parts: Sequence[Part]) -> None:
-        """Say that it can't be done, or went wrong."""
+        """Fail the task with a reason."""
         self._now(await self.services.duties.fail(self.id, self.actor, reason, tuple(parts), self.attempt))
 
     async def let_go(self) -> None:
-        """Leave it for another session of the agent."""
+        """Release the task for another session of the agent."""
         self._now(await self.services.duties.let_go(self.id, self.actor, self.attempt))
 
     def _now(self, task: Task) -> None:

@@ -13,11 +13,11 @@ from covey.core.plain import plain
 from covey.runtime.tasks.held import HeldTask
 
 DONE = "Done."
-"""What a delegator is told where there is nothing else to tell."""
+"""The text of a result that has no text, data or files."""
 
 
 class Result(NamedTuple):
-    """A task that is done."""
+    """The result of a completed task."""
 
     text: str = ""
     data: Json = None
@@ -26,22 +26,23 @@ class Result(NamedTuple):
 
 
 class Failure(NamedTuple):
-    """A task that can't be done, or went wrong."""
+    """The outcome of a task that can't be done, or went wrong."""
 
     reason: str
-    """Why, in a sentence."""
+    """The reason, in one sentence."""
     text: str = ""
-    """All that the delegator should know; by default the reason."""
+    """The full text for the delegator; by default the reason."""
     data: Json = None
     files: tuple[FilePart, ...] = ()
 
 
 Answer = Result | Failure | str | Mapping[str, Json] | None
-"""What a handler may return: None says that it is done, or that the handler has handed it in itself."""
+"""The allowed return values of a handler. None means that the task is done, or that the handler has handed in its
+result itself."""
 
 
 def outcome_of(answer: object) -> Result | Failure:
-    """Return what a handler's return value stands for."""
+    """Convert a handler's return value into an outcome."""
     if isinstance(answer, Result | Failure):
         return answer
     if answer is None or isinstance(answer, str):
@@ -52,7 +53,7 @@ def outcome_of(answer: object) -> Result | Failure:
 
 
 def failure_of(error: Exception) -> Failure:
-    """Return an error as its delegator can use it: its kind and its message, no traceback."""
+    """Convert an error into a failure with its type and message, without a traceback."""
     words = error.message if isinstance(error, CoveyError) else str(error)
     kind = "" if isinstance(error, CoveyError) else type(error).__name__
     told = ": ".join(word for word in (kind, words) if word)

@@ -1,4 +1,4 @@
-"""Taking a task into a session: it is taken and known to the caller, or let go."""
+"""The taking of tasks into a session: a task is taken and returned to the caller, or released."""
 
 import asyncio
 from contextlib import suppress
@@ -15,8 +15,8 @@ from covey.services.tasks.tasks import TaskView
 
 
 class Taking:
-    """Takes the tasks of one session, one after the other. A task that is being taken while the caller is cancelled is
-    left for another session; so is one whose judgement is interrupted."""
+    """The taking of one session's tasks, one after the other. If the caller is cancelled while a task is taken or
+    judged, the task is left for another session."""
 
     def __init__(
         self,
@@ -37,11 +37,11 @@ class Taking:
         self._is_judging = False
 
     async def take(self) -> HeldTask | None:
-        """Take the next task that the agent can do; None where there is none."""
+        """Take the next task that the agent can do, or return None."""
         return await self._finisher.acquire(self._take(), self._let_go, self._stop_judging)
 
     async def wait(self, limit_s: float) -> HeldTask | None:
-        """Wait for the next task; None when the time has run out."""
+        """Wait for the next task; return None after the timeout."""
         return await self._services.duties.next(self._actor, limit_s, self.take)
 
     async def _take(self) -> HeldTask | None:
@@ -61,13 +61,13 @@ class Taking:
             self._is_judging = False
 
     def _stop_judging(self, task: asyncio.Task[Any]) -> None:
-        """Cancel the agent's own code, which may take any time; a commit comes to its end."""
+        """Cancel the agent's own judgement, which may take any time. A commit is not interrupted."""
         if self._is_judging:
             task.cancel()
 
     async def _let_go(self, taken: HeldTask | None) -> None:
         if taken is not None:
-            with suppress(CoveyError):  # the end of the session lets go of it too
+            with suppress(CoveyError):  # the end of the session releases it too
                 await taken.let_go()
 
     def _held(self, view: TaskView) -> HeldTask:

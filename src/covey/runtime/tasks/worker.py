@@ -1,4 +1,4 @@
-"""A worker: takes the tasks of its agent as they come, as many at once as it may."""
+"""A worker: it takes the tasks of its agent as they arrive, up to its limit of concurrency."""
 
 import asyncio
 from collections.abc import Coroutine
@@ -25,19 +25,19 @@ class WorkTerms(NamedTuple):
     """The limits of a worker."""
 
     concurrency: int = 1
-    """How many tasks at once; the agent's quota holds besides."""
+    """Limit of concurrent tasks; the agent's quota applies too."""
     judge: Judge | None = None
-    """Asked before a task is accepted."""
+    """Called before a task is accepted."""
     attempts: int = TASK_ATTEMPTS
-    """How many sessions may take up a task, one after the other, before it has failed."""
+    """Number of sessions that may take a task, one after the other, before the task fails."""
     until_idle: bool = False
     """End when there is nothing to do, instead of waiting for more."""
     drain: float = DRAIN_S
-    """How many seconds a running task may take after the worker is told to stop."""
+    """Seconds that running tasks have to end after `stop`."""
 
 
 class Worker:
-    """Returned by `me.worker`. A task whose handler raises has failed; nothing else comes to harm by it."""
+    """A worker, returned by `me.worker`. If a handler raises, its task fails and the other tasks are not affected."""
 
     def __init__(
         self,
@@ -52,7 +52,7 @@ class Worker:
         self._actor = actor
         self._handler = handler
         self._terms = terms
-        # Accepting and starting are told in one step; a judged task is started by whoever does it.
+        # Accepting and starting are reported in one step; a judged task is started by its handling.
         judge = terms.judge and _judged_safely(terms.judge)
         self._taking = Taking(services, actor, finisher, judge, starts=True, attempts=terms.attempts)
         self._tell = tell
@@ -62,14 +62,13 @@ class Worker:
         self._is_stopping = False
 
     def stop(self) -> None:
-        """Take nothing new; `run` ends when what runs is done. What takes longer than `drain` is left for the next
-        session. To end at once, cancel `run`."""
+        """Take no new tasks; `run` returns when the running tasks are done. Tasks that take longer than `drain` are
+        left for the next session. To end at once, cancel `run`."""
         self._is_stopping = True
         self._news.set()
 
     async def run(self) -> None:
-        """Work until it is stopped. When this is cancelled, so are the handlers, and their tasks are left for the next
-        session."""
+        """Work until `stop`. A cancellation cancels the handlers, and leaves their tasks for the next session."""
         try:
             async with asyncio.TaskGroup() as group:
                 while not self._is_stopping:
@@ -103,8 +102,8 @@ class Worker:
                 task.cancel()
 
     async def _wait_for_news(self, or_work: bool = False) -> None:
-        """Wait until a task has ended or the worker is to stop; with `or_work` also until there is one to take."""
-        if self._is_stopping:  # since the last look
+        """Wait until a task has ended or the worker has to stop; with `or_work`, also until a task can be taken."""
+        if self._is_stopping:  # set since the last check
             return
         self._news.clear()
         waits: list[Coroutine[Any, Any, bool]] = [self._news.wait()]
@@ -118,19 +117,19 @@ class Worker:
 
 
 def _judged_safely(judge: Judge) -> Judge:
-    """Return a judgement that takes an error in the agent's own code for a no."""
+    """Wrap a judge, so that an error in the agent's own code counts as a refusal."""
 
     async def judged(view: TaskView) -> str | None:
         try:
             return await judge(view)
-        except Exception as error:  # noqa: BLE001 - the agent's own code: what goes wrong in it is its answer
+        except Exception as error:  # noqa: BLE001 - an error of the agent's own code is its answer
             return f"its judgement failed: {failure_of(error).reason}"
 
     return judged
 
 
 def _first(error: BaseException) -> BaseException:
-    """Return the one error of a group that says most to a caller."""
+    """Return the most useful error of a group: the first CoveyError, or else the first."""
     if not isinstance(error, BaseExceptionGroup):
         return error
     errors = [_first(one) for one in cast(BaseExceptionGroup[BaseException], error).exceptions]

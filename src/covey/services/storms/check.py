@@ -36,7 +36,7 @@ from covey.services.mail.updates import NoticePorts
 from covey.services.storms.notices import tell_stopped
 
 _SAID: Final = frozenset({Kind.NOTIFY, Kind.REQUEST, Kind.RESPONSE})
-"""What can be an echo. A task is taken once, and updates of it are not answered."""
+"""Kinds of messages that can be an echo. A task is taken once, and its updates are not answered."""
 
 
 class Weighed(NamedTuple):
@@ -47,7 +47,7 @@ class Weighed(NamedTuple):
     """Its sender is the operator, or a channel where people speak."""
     recipients: Sequence[Recipient]
     debts: Sequence[Ticket]
-    """What its sender owes of what it replies to."""
+    """The sender's debts for the message that it replies to."""
     spawns: bool = False
     """It is the first prompt of a child."""
 
@@ -57,7 +57,7 @@ class Weighed(NamedTuple):
 
     @property
     def is_due(self) -> bool:
-        """Whether somebody waits for it: it answers an open question."""
+        """True if the message answers an open question of a recipient."""
         return pays(self.message, self.debts, self.agents)
 
     @property
@@ -95,7 +95,7 @@ async def weigh(act: Act, weighed: Weighed, desk: NoticePorts) -> CoveyError | N
 
 
 async def limits_of(tx: Transaction) -> Limits:
-    """Return what a causal tree may have in this space."""
+    """Return the limits of a causal tree in this space."""
     return _limits(await tx.settings.get(STORM_LIMITS) or "")
 
 

@@ -40,10 +40,10 @@ from covey.services.storms.check import limits_of
 from covey.services.storms.notices import tell_stopped
 
 MOST_FLOWS: Final = 8
-"""How many flows of one party are followed."""
+"""Limit of the flows of one party that are tracked."""
 
 MOST_PARTIES: Final = 24
-"""How many parties are looked at for one sample."""
+"""Limit of the parties that are examined for one sample."""
 
 
 def samples_of(copies: Iterable[Delivery]) -> Sequence[Delivery]:
@@ -117,7 +117,7 @@ async def lift_stop(act: Act, stop: Stop) -> None:
 
 
 async def stops_at(tx: Transaction, now: datetime) -> Sequence[Stop]:
-    """Return what is stopped at a time, the oldest first."""
+    """Return the stops that are in force at a time, oldest first."""
     return live_stops(await tx.settings.get(STOPPED), now)
 
 

@@ -72,7 +72,7 @@ async def _finish(act: Act, task: Task, after: Task, message: Message, is_by_wor
 
 
 async def _outdate_progress(act: Act, task: Task, newer: Message) -> None:
-    """What told an older progress and was not shown yet is not worth showing any more."""
+    """Supersede older progress messages that have not been shown yet."""
     older = await act.tx.deliveries.of_message(task.progress) if task.progress is not None else ()
     for copy in older:
         if copy.state is DeliveryState.QUEUED:

@@ -1,4 +1,4 @@
-"""The account on a NATS server: for whom it takes this connection, and whether a space can live there."""
+"""The account on a NATS server: the principal of this connection, and the requirements of a space."""
 
 import asyncio
 import json
@@ -16,30 +16,32 @@ from covey.core.errors import ClocksApart, NatsNoJetStream, NatsPayloadSmall, Na
 from covey.core.formats.nats_names import ANYONE, SpaceName, log_subject
 
 LEAST_PAYLOAD: Final = 512 * 1024
-"""Parts of large contents, and what programs of the peers' wire may send, have to fit into one message."""
+"""Smallest acceptable message size: chunks of large objects, and messages of the peers' wire, have to fit into one
+message."""
 _TRY_S: Final = 2.0
-"""How long one question may take before it is asked again."""
+"""Timeout of one request before its retry."""
 MAX_APART_S: Final = 20.0
-"""How far this machine's clock may be from the server's: well below the shortest lease."""
+"""Largest allowed difference between this machine's clock and the server's: well below the shortest lease."""
 
 
 class Account(NamedTuple):
-    """What the server says of this connection."""
+    """The server's description of this connection."""
 
     principal: str
-    """The agent that the server binds it to; `_` where it may write for everyone."""
+    """The agent that this connection may write for; `_` if it may write for all agents."""
     apart_s: float
-    """How far this machine's clock is ahead of the server's."""
+    """Seconds by which this machine's clock is ahead of the server's."""
     max_payload: int
 
     @property
     def is_owner(self) -> bool:
-        """Whether it may do everything in the space: make streams, and remove what nobody needs any more."""
+        """True if this connection has all rights in the space: to create streams, and to remove unused data."""
         return self.principal == ANYONE
 
 
 async def account_of(client: Client, settings: NatsSettings, now: Callable[[], datetime] | None = None) -> Account:
-    """Return what the server says of this connection; an error where a space can't live there."""
+    """Return the server's description of this connection; raise an error if the server does not meet the requirements
+    of a space."""
     now = now or _now
     loop = asyncio.get_running_loop()
     ends = loop.time() + settings.limit_s
@@ -53,7 +55,7 @@ async def account_of(client: Client, settings: NatsSettings, now: Callable[[], d
         except nats.errors.NoRespondersError as error:
             raise NatsNoJetStream(settings.shown, "JetStream is not enabled") from error
         except (nats.errors.Error, OSError, TimeoutError) as error:
-            # While a cluster chooses a leader, a question may just be lost.
+            # While a cluster elects a leader, a request may be lost.
             if not isinstance(error, TimeoutError) or loop.time() > ends:
                 raise explained(error, settings) from error
     said = cast(dict[str, Any], json.loads(answer.data))
@@ -67,7 +69,7 @@ async def account_of(client: Client, settings: NatsSettings, now: Callable[[], d
 
 
 def _principal(said: dict[str, Any], settings: NatsSettings) -> str:
-    """Return for whom the server lets this connection write: for everyone, or for one agent."""
+    """Return the principal that this connection may write for: one agent, or `_` for all."""
     permissions = cast(dict[str, Any], said["data"].get("permissions") or {}).get("publish")
     if not permissions or "allow" not in permissions:
         return ANYONE

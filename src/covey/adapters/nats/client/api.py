@@ -1,4 +1,4 @@
-"""JetStream's own requests: plain subjects and JSON, with answers that are values or the server's error."""
+"""Requests of the JetStream API: plain subjects and JSON. A reply is a value or the server's error."""
 
 import json
 from base64 import b64decode
@@ -20,14 +20,14 @@ class Stored(NamedTuple):
     subject: str
     seq: int
     at: str
-    """When the server took it, by its own clock."""
+    """Time at which the server stored the message, by the server's clock."""
     headers: Mapping[str, str]
     data: bytes
 
 
 LOOK_S = 0.5
-"""How long a direct read may take to be answered before the leader is asked. Any server that has the stream may answer
-one, and as long as it is not known that one is cut off, it is sent its share of them: these are lost."""
+"""Timeout of a direct read, before the leader is asked. Every replica of the stream answers some of the direct reads.
+Until the cluster notices that a replica is cut off, the reads that go to that replica are lost."""
 END_OF_BATCH = 204
 NOT_FOUND = 404
 WRONG_LAST_SEQUENCE = frozenset({10071, 10164})
@@ -36,31 +36,31 @@ NO_SUCH_STREAM = 10059
 
 
 async def ask(client: Client, verb: str, body: Mapping[str, Json] | None, limit_s: float) -> dict[str, Any]:
-    """Return the answer to a request such as STREAM.INFO.name; what the server refuses is APIError."""
+    """Return the reply to a request such as STREAM.INFO.name; raise APIError if the server refuses."""
     payload = b"" if body is None else json.dumps(body).encode()
     answer = await client.request(f"$JS.API.{verb}", payload, timeout=limit_s)
     return _checked(answer.data)
 
 
 async def publish(client: Client, subject: str, data: bytes, headers: Mapping[str, str] | None, limit_s: float) -> int:
-    """Store a message, and return its number in the stream."""
+    """Store a message, and return its sequence number."""
     answer = await client.request(subject, data, timeout=limit_s, headers=dict(headers) if headers else None)
     return stored_at(answer)
 
 
 def stored_at(answer: Msg) -> int:
-    """Return the number in its stream that a message got, as the server answers."""
+    """Return the sequence number of a stored message from the server's reply."""
     return int(_checked(answer.data)["seq"])
 
 
 async def last_of(client: Client, stream: str, subject: str, limit_s: float) -> Stored | None:
-    """Return the newest message on a subject of a stream that allows direct reads; None where there is none."""
+    """Return the newest message on a subject of a stream that allows direct reads, or None."""
     answer = await client.request(f"$JS.API.DIRECT.GET.{stream}.{subject}", b"", timeout=limit_s)
     return _stored(answer)
 
 
 async def surely_last_of(client: Client, stream: str, subject: str, limit_s: float) -> Stored | None:
-    """Do the same, and be sure where there is none: a server that lags may answer, so its no is asked of the leader."""
+    """Like `last_of`, but confirm a missing message with the leader, because a lagging replica may have answered."""
     with suppress(TimeoutError):
         found = await last_of(client, stream, subject, min(limit_s, LOOK_S))
         if found is not None:
@@ -69,7 +69,7 @@ async def surely_last_of(client: Client, stream: str, subject: str, limit_s: flo
 
 
 async def from_leader(client: Client, stream: str, body: Mapping[str, Json], limit_s: float) -> Stored | None:
-    """Return one message by the word of the stream's leader, None where there is none."""
+    """Return one message as the stream's leader has it, or None."""
     try:
         said = await ask(client, f"STREAM.MSG.GET.{stream}", body, limit_s)
     except APIError as error:
@@ -87,14 +87,14 @@ async def from_leader(client: Client, stream: str, body: Mapping[str, Json], lim
 
 
 def _headers(raw: bytes) -> Mapping[str, str]:
-    """Return the headers of a message as a stream keeps them: a line for each, after one that names the version."""
+    """Parse stored headers: a version line, then one line for each header."""
     pairs = (line.partition(":") for line in raw.decode(errors="replace").split("\r\n")[1:] if line)
     return {name.strip(): value.strip() for name, _, value in pairs}
 
 
 async def fetched(client: Client, stream: str, body: Mapping[str, Json], limit_s: float) -> list[Stored]:
-    """Return several messages of a stream at once, in their order: as many as the request's `batch` says, or fewer.
-    Each may take `limit_s` to come."""
+    """Return a batch of messages in stream order: at most the request's `batch`. `limit_s` is the timeout of each
+    message."""
     inbox = client.new_inbox()
     subscription = await subscribed(client, inbox)
     found: list[Stored] = []
@@ -110,13 +110,13 @@ async def fetched(client: Client, stream: str, body: Mapping[str, Json], limit_s
 async def subscribed(
     client: Client, subject: str, hear: Callable[[Msg], Awaitable[None]] | None = None, queue: str = ""
 ) -> Subscription:
-    """Listen to a subject: what comes is given to `hear`, or waits to be taken. Nothing is dropped while it waits."""
+    """Subscribe to a subject. Messages go to `hear`, or into the subscription's queue, which has no bound."""
     listen = cast(Callable[..., Awaitable[Subscription]], client.subscribe)  # pyright: ignore[reportUnknownMemberType] # a parameter has no type
     return await listen(subject, queue, hear, pending_msgs_limit=0, pending_bytes_limit=0)
 
 
 def _stored(answer: Msg) -> Stored | None:
-    """Return the message that a direct read gave; None where there is none, or no more."""
+    """Return the message of a direct read's reply; None if there is no message, or the batch has ended."""
     headers = dict(cast(Mapping[str, str], answer.headers or {}))
     status = headers.get("Status")
     if status is None:

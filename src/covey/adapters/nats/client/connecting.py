@@ -1,4 +1,4 @@
-"""Connecting to NATS: the first time with a limit and a reason; from then on for ever."""
+"""Connections to NATS: the first connect has a time limit and reports its failure, reconnects never give up."""
 
 import asyncio
 import logging
@@ -13,16 +13,16 @@ from covey.adapters.nats.client.settings import NatsSettings
 from covey.adapters.nats.client.steady import SteadyClient, server_info
 
 _FIRST_TRIES: Final = 1
-"""How often each server is tried again before the first connection counts as failed."""
+"""Retries of each server before the first connect counts as failed."""
 _FIRST_PAUSE_S: Final = 0.05
 RECONNECT_PAUSE_S: Final = 0.25
 _CONNECT_S: Final = 4
-"""How long one server may take to answer."""
+"""Connect timeout of one server."""
 _LEAVE_S: Final = 1.0
 _FLUSH_S: Final = 2.0
-"""How long a message waits for room among what is still to be sent."""
+"""Timeout of a publish that waits for space in the outbound buffer."""
 PING_S: Final = 5
-"""After two such times without a sign of life the server counts as gone."""
+"""Ping interval. After two intervals without a sign of life the server counts as lost."""
 
 
 async def _nothing() -> None:
@@ -30,7 +30,7 @@ async def _nothing() -> None:
 
 
 def _is_worth_saying(record: logging.LogRecord) -> bool:
-    """Leave out what asyncio finds odd at the end of every secure connection of this client, and nobody else."""
+    """Filter out asyncio's warning at the end of every TLS connection of this client."""
     return "eof_received() has no effect when using ssl" not in str(record.msg)
 
 
@@ -42,8 +42,8 @@ async def connected(
     reconnected_cb: Callable[[], Awaitable[None]] = _nothing,
     closed_cb: Callable[[], Awaitable[None]] = _nothing,
 ) -> SteadyClient:
-    """Return a connection to one of the servers. Where there is none, the error says why. Later it reconnects by
-    itself, however long that takes."""
+    """Connect to one of the servers; the error of a failed connect says why. Later the client reconnects by itself,
+    without a limit."""
     logging.getLogger("asyncio").addFilter(_is_worth_saying)
     client = SteadyClient()
     failures: list[Exception] = []
@@ -53,12 +53,12 @@ async def connected(
         if is_first and not client.is_connected:
             failures.append(error)
             if sum(is_final(failure) for failure in failures) >= len(settings.servers):
-                raise error  # trying again will not help
+                raise error  # a retry will not help
         if error_cb is not None:
             await error_cb(error)
 
     def guarded(text: str) -> Callable[[], str]:
-        """Return a secret as something that is given away over a secure connection only, where one was asked for."""
+        """Return a callable that gives the secret, only over TLS if the settings ask for TLS."""
 
         def give() -> str:
             if settings.wants_tls() and not server_info(client).get("tls_required"):
@@ -101,27 +101,28 @@ async def connected(
     is_first = False
     client.options["max_reconnect_attempts"] = -1
     client.options["reconnect_time_wait"] = RECONNECT_PAUSE_S
-    # From here on in turn, from an order that was drawn: whoever leaves a server comes to all others before it again.
+    # From here on the servers are tried in turn, in an order that was shuffled once: a client that leaves a server
+    # tries all other servers before it returns.
     client.options["dont_randomize"] = True
     return client
 
 
 async def left(client: SteadyClient) -> None:
-    """Close a connection for good, within a moment. Its server may be gone, or say nothing: then the client would fail
-    halfway, or wait for its socket for ever."""
+    """Close a connection for good, within a second. If the server is gone or silent, nats-py would fail halfway or wait
+    for its socket without a limit."""
     try:
         async with asyncio.timeout(_LEAVE_S):
             await client.close()
     except (TimeoutError, OSError, nats.errors.Error):
         pass
     except asyncio.CancelledError:
-        # Where it was about to connect again, the client has cancelled what it waits for itself.
+        # If nats-py was about to reconnect, it has cancelled a task that it awaits itself.
         if (task := asyncio.current_task()) is None or task.cancelling():
             raise
     client.cut()
 
 
 async def go_elsewhere(client: Client) -> None:
-    """Leave this server for another one, if there is another."""
+    """Reconnect to another server, if the client knows one."""
     if len(client.servers) > 1:
         await client.force_reconnect()

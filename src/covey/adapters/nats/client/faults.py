@@ -1,4 +1,4 @@
-"""Faults of NATS as our own errors: what is wrong, where, and what to do; no secret of the settings is among it."""
+"""Translation of NATS errors into Covey errors: cause, servers and remedy, without the secrets of the settings."""
 
 import os
 import ssl
@@ -21,11 +21,11 @@ from covey.core.errors import (
 )
 
 _NO_JETSTREAM: Final = frozenset({10035, 10039, 10076})
-"""Not enabled: for the account's tier, for the account, for the server."""
+"""JetStream is not enabled for the account's tier, the account or the server."""
 NO_ROOM: Final = frozenset({10002, 10022, 10023, 10028, 10047, 10077})
-"""Resources of the account, the server, memory or storage are exceeded; a stream is at its limit."""
+"""A limit of the account, the server, its memory, its storage or the stream is reached."""
 TOO_FEW_SERVERS: Final = frozenset({10005, 10074})
-"""More replicas than there are servers."""
+"""The stream asks for more replicas than the cluster has servers."""
 _UNTRUSTED: Final = (
     ssl.SSLError,
     nats.errors.SecureConnFailedError,
@@ -36,7 +36,7 @@ _REFUSALS: Final = ("authorization violation", "authentication", "permissions vi
 
 
 def explained(error: BaseException, settings: NatsSettings) -> CoveyError:
-    """Return what a fault of the client or the server means."""
+    """Return the Covey error for an error of the client or the server."""
     where = settings.shown
     if isinstance(error, CoveyError):
         return error
@@ -58,12 +58,12 @@ def explained(error: BaseException, settings: NatsSettings) -> CoveyError:
 
 
 def is_final(error: BaseException) -> bool:
-    """Tell whether trying the same server again will not help."""
+    """Tell whether a retry on the same server will not help."""
     return _is_untrusted(error) or _is_refusal(error)
 
 
 def most_telling(errors: Iterable[BaseException]) -> BaseException | None:
-    """Return which of the errors of several tries says most about what to do."""
+    """Return the error that best explains several failed tries: a final error first, a missing server last."""
     found: BaseException | None = None
     for error in errors:
         if is_final(error):

@@ -1,4 +1,4 @@
-"""Keys of NATS users: read from files, and made anew."""
+"""NATS user keys: new ones, and public keys from files."""
 
 import os
 import re
@@ -10,21 +10,21 @@ _IN_CREDS: Final = re.compile(rb"-----BEGIN USER NKEY SEED-----\s*(?P<seed>[A-Z2
 
 
 class UserKey(NamedTuple):
-    """A user's key: the seed is secret, the public one is what a server's configuration names."""
+    """A user's key pair: a secret seed, and the public key that a server's configuration names."""
 
     public: str
     seed: str
 
 
 def new_key() -> UserKey:
-    """Return a new key for a user."""
+    """Create a key pair for a user."""
     nkeys = _nkeys()
     seed = bytes(nkeys.encode_seed(os.urandom(32), nkeys.PREFIX_BYTE_USER))
     return UserKey(_public(seed), seed.decode())
 
 
 def public_key(setting: str, path: str) -> str:
-    """Return the public key to the seed in a file, which is a bare seed or a user's credentials."""
+    """Return the public key for the seed in a file, which holds a bare seed or a user's credentials."""
     try:
         with open(path, "rb") as file:
             content = file.read(64 * 1024)
@@ -50,7 +50,7 @@ def _public(seed: bytes) -> str:
 
 
 def _nkeys() -> Any:
-    """Return the library of keys. It carries no types."""
+    """Return the `nkeys` library, which has no type annotations."""
     try:
         import nkeys  # pyright: ignore[reportMissingTypeStubs]
     except ImportError as error:

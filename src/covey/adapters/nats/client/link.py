@@ -1,7 +1,7 @@
-"""The link: one connection to NATS for a whole process, on a thread with an event loop of its own.
+"""The link: one connection to NATS for a process, on a thread with its own event loop.
 
-Short-lived programs have no event loop, and what waits for a server must not hold up the one that a program has. So the
-client lives here, and other threads call it and wait.
+Short-lived programs have no event loop, and waiting for a server must not block the event loop of a program that has
+one. So the client runs here, and other threads call it and wait.
 """
 
 import asyncio
@@ -26,12 +26,13 @@ from covey.threads import start_thread
 T = TypeVar("T")
 
 STREAMS_S: Final = 2.0
-"""How long servers that know nothing of streams are tried: one that is just being stopped is one of them."""
+"""Time for which servers without JetStream are retried: a server that is just stopping looks like one."""
 CLOSE_LIMIT_S: Final = 5.0
 
 
 class Link:
-    """Connects when it is first called, reconnects by itself, and ends when the last that shares it lets go."""
+    """A shared connection, counted by its users. The first call connects, the client reconnects by itself, and the last
+    `release` closes the connection."""
 
     def __init__(self, settings: NatsSettings) -> None:
         self.settings = settings
@@ -46,17 +47,17 @@ class Link:
         self._reconnected: list[Callable[[], None]] = []
         self._owed: set[Future[None]] = set()
         self._started_soon: set[asyncio.Task[Any]] = set()
-        """So that they are not collected as garbage while they wait."""
+        """References that keep running tasks from garbage collection."""
         self._disconnected: list[Callable[[], None]] = []
 
     def share(self) -> "Link":
-        """Count one more who uses it."""
+        """Add a user of the link."""
         with self._guard:
             self._users += 1
         return self
 
     def release(self) -> None:
-        """Let go; the last one ends it. Not on an event loop that others need."""
+        """Remove a user; the last one closes the link. Blocks, so an event loop must not call this."""
         with self._guard:
             self._users -= 1
             is_last = self._users <= 0 and not self._is_closed
@@ -65,57 +66,56 @@ class Link:
             self._end()
 
     def call(self, work: Callable[[Client], Coroutine[Any, Any, T]], limit_s: float) -> T:
-        """Run a coroutine on the client, and wait for what it comes to. What it raises is raised here; when it takes
-        too long it is cancelled, and that is NatsUnreachable."""
+        """Run a coroutine on the client, and block until its result. Its exceptions are raised here. After the time
+        limit the coroutine is cancelled, and NatsUnreachable is raised."""
         running = asyncio.run_coroutine_threadsafe(self._run(work), self._started())
         return self._result(running, limit_s)
 
     def post(self, call: Callable[[], None]) -> None:
-        """Call something on the link's thread, without waiting for it."""
+        """Schedule a call on the link's thread, without waiting for it."""
         self._started().call_soon_threadsafe(call)
 
     @property
     def client(self) -> Client | None:
-        """The client, once there is one; for what runs on the link's thread."""
+        """The client, or None before the first connect; for code on the link's thread."""
         return self._client
 
     @property
     def owes(self) -> bool:
-        """Whether something has to be done before the next record is written."""
+        """True while work from `owe` is running."""
         return bool(self._owed)
 
     def begin(self, work: Callable[[Client], Coroutine[Any, Any, None]]) -> Callable[[], None]:
-        """Run a coroutine on the client until what is returned is called, or the link ends."""
+        """Run a coroutine on the client until the link ends or the returned function is called."""
         running = asyncio.run_coroutine_threadsafe(self._run(work), self._started())
         return lambda: _stop(running)
 
     def owe(self, work: Callable[[Client], Coroutine[Any, Any, None]]) -> None:
-        """Run a coroutine on the client that has to be done before the next record is written."""
+        """Run a coroutine on the client that has to end before the next record is written."""
         running = asyncio.run_coroutine_threadsafe(self._run(work), self._started())
         self._owed.add(running)
         running.add_done_callback(self._owed.discard)
 
     async def settled(self) -> None:
-        """Return when what is owed is done; on the link's own loop."""
+        """Wait until all work from `owe` has ended; on the link's own loop."""
         for owed in tuple(self._owed):
-            with suppress(Exception):  # whoever owes it has said so, and gave up
+            with suppress(Exception):  # its owner has handled the failure
                 await asyncio.wrap_future(owed)
 
     @property
     def account(self) -> Account:
-        """What the server says of this connection."""
+        """The server's description of this connection. Connects if necessary."""
         if self._account is None:
             self.call(_nothing, self.settings.limit_s)
         assert self._account is not None
         return self._account
 
     def on_reconnect(self, call: Callable[[], None]) -> Callable[[], None]:
-        """Call something on the link's thread whenever the connection was lost and is there again; until what is
-        returned is called."""
+        """Call `call` on the link's thread after each reconnect, until the returned function is called."""
         return _added(self._reconnected, call)
 
     def on_disconnect(self, call: Callable[[], None]) -> Callable[[], None]:
-        """Call something on the link's thread whenever the connection is lost; until what is returned is called."""
+        """Call `call` on the link's thread whenever the connection is lost, until the returned function is called."""
         return _added(self._disconnected, call)
 
     def _result(self, running: "Future[T]", limit_s: float) -> T:
@@ -127,7 +127,7 @@ class Link:
             running.cancel()
             raise NatsUnreachable(self.settings.shown, f"no answer in {limit_s:g} s") from None
         except BaseException:
-            running.cancel()  # a signal; nobody waits for it any more
+            running.cancel()  # a signal: the caller no longer waits for the result
             raise
 
     def _started(self) -> asyncio.AbstractEventLoop:
@@ -144,7 +144,7 @@ class Link:
         try:
             loop.run_forever()
             _cancel_all(loop)
-            loop.run_until_complete(self._close())  # one that came to be meanwhile
+            loop.run_until_complete(self._close())  # a client that connected in the meantime
         finally:
             loop.close()
 
@@ -160,15 +160,15 @@ class Link:
         limit_s: float,
         then: Callable[[T | None, BaseException | None], None],
     ) -> None:
-        """Run a coroutine on the client, and tell what it came to or raised; on the link's thread. When it takes too
-        long it is cancelled, and that is NatsUnreachable."""
+        """Run a coroutine on the client, and pass its result or its error to `then`; on the link's thread. After the
+        time limit the coroutine is cancelled, and the error is NatsUnreachable."""
 
         async def tell() -> None:
             ends = asyncio.timeout(limit_s)
             try:
                 async with ends:
                     value = await self._run(work)
-            except Exception as error:  # noqa: BLE001 - it is told
+            except Exception as error:  # noqa: BLE001 - passed to `then`
                 late = NatsUnreachable(self.settings.shown, f"no answer in {limit_s:g} s")
                 then(None, late if ends.expired() else error)
             else:
@@ -193,7 +193,7 @@ class Link:
                 try:
                     self._client = await self._new_client()
                 except CoveyError as error:
-                    # A server that is cut off from the others can't answer for streams; the next one may.
+                    # A server that is cut off from its cluster can't answer for streams; the next server may.
                     now = loop.time()
                     if not is_temporary(error.__cause__) or now >= ends_at:
                         raise
@@ -241,7 +241,7 @@ class Link:
 
 
 def _cancel_all(loop: asyncio.AbstractEventLoop) -> None:
-    """End what is still under way, so that nothing of it is left behind."""
+    """Cancel all tasks of the loop, and wait for their end."""
     tasks = asyncio.all_tasks(loop)
     for task in tasks:
         task.cancel()
@@ -250,11 +250,11 @@ def _cancel_all(loop: asyncio.AbstractEventLoop) -> None:
 
 
 async def _ignore(_error: Exception) -> None:
-    """Errors of the connection are met by whoever uses it next."""
+    """Ignore errors of the connection: the next request meets them."""
 
 
 async def _nothing(_client: Client) -> None:
-    """Only to be connected."""
+    """Do nothing; `call` connects first."""
 
 
 def _stop(running: "Future[None]") -> None:

@@ -1,4 +1,4 @@
-"""Patience: trying again while a server can't answer for the moment, and saying so once."""
+"""Retries of a request while the server is temporarily unavailable, with one warning."""
 
 import asyncio
 from collections.abc import Callable, Coroutine
@@ -15,10 +15,10 @@ from covey.adapters.nats.client.faults import NO_ROOM
 T = TypeVar("T")
 
 TRY_S: Final = 2.0
-"""How long one try may wait for its answer."""
+"""Timeout of one try."""
 PAUSE_S: Final = 0.1
 SILENT_S: Final = 1.0
-"""After how long it is worth saying."""
+"""Waiting time after which the warning is given."""
 
 _TEMPORARY: Final = (
     TimeoutError,
@@ -32,32 +32,34 @@ _TEMPORARY: Final = (
 )
 NOT_NOW: Final = 503
 IN_PROCESS: Final = 10158
-"""The server is still busy with an earlier try of the same message."""
+"""Error code: the server still processes an earlier try of the same message."""
 
 
 LEAVE_S: Final = 2 * TRY_S
-"""After how long in vain another server is tried: this one may be cut off from the others unawares."""
+"""Time without success after which the client moves to another server: this one may be cut off from its cluster without
+knowing it."""
 
 _left: WeakKeyDictionary[Client, float] = WeakKeyDictionary()
-"""When each connection last left its server. Many may wait at once, and one of them is enough."""
+"""Time at which each client last changed its server. Many requests may wait at once, and one change is enough for
+all."""
 
 
 class Exhausted(Exception):
-    """The time is over, and the server did not answer."""
+    """The time limit has passed without a reply from the server."""
 
     def __init__(self, cause: Exception | None, *, was_sent: bool) -> None:
         super().__init__(str(cause))
         self.cause = cause
         self.was_sent = was_sent
-        """Whether the server may have got one of the tries."""
+        """True if one of the tries may have reached the server."""
 
 
 class CutOff(TimeoutError):
-    """The server has lost the others: waiting there is no use."""
+    """The server has lost contact with its cluster, so the client should change servers."""
 
 
 class Patience:
-    """For one request, on the loop of the link."""
+    """The retries of one request; on the link's loop."""
 
     def __init__(self, client: Client, limit_s: float, tell: Callable[[], None]) -> None:
         self._client = client
@@ -66,16 +68,16 @@ class Patience:
         self._ends = self._began + limit_s
         self._tell: Callable[[], None] | None = tell
         self.tries = 0
-        """How often the server may have got it."""
+        """Number of tries that may have reached the server."""
 
     @property
     def is_long(self) -> bool:
-        """Whether it has been going on for longer than an answer takes."""
+        """True if the request has taken longer than the timeout of one try."""
         return self._loop.time() - self._began >= TRY_S
 
     async def insist(self, attempt: Callable[[float], Coroutine[Any, Any, T]]) -> T:
-        """Return what an attempt comes to, given how long it may take; try again where nobody answers, until it is time
-        to give up. Nothing is sent without a connection, so that nothing is sent later behind one's back."""
+        """Return the result of `attempt`, which gets its timeout in seconds. Temporary failures are retried until the
+        time limit. Without a connection nothing is tried, so that the client buffers no message to send it later."""
         failure: Exception | None = None
         while (left := self._ends - self._loop.time()) > 0:
             if self._client.is_connected:
@@ -92,7 +94,7 @@ class Patience:
         raise Exhausted(failure, was_sent=self.tries > 0)
 
     async def _leave(self, failure: Exception) -> None:
-        """Go to another server, if there is another, where it has been like this for long enough."""
+        """Move to another server, if the client knows one, after a cut-off or enough time without success."""
         now = self._loop.time()
         since = max(self._began, _left.get(self._client, 0.0))
         if isinstance(failure, CutOff) or now - since >= LEAVE_S:
@@ -106,10 +108,10 @@ class Patience:
 
 
 def is_temporary(error: BaseException | None) -> bool:
-    """Tell whether nobody answers now, as while servers of a cluster choose a new leader."""
+    """Tell whether an error is temporary, such as during the election of a new leader."""
     if isinstance(error, nats.js.errors.APIError):
         if error.err_code in NO_ROOM:
-            return False  # some of them come with the same code
+            return False  # some of these share the code of temporary errors
         if error.code == NOT_NOW or error.err_code == IN_PROCESS:
             return True
     return isinstance(error, _TEMPORARY)

@@ -1,4 +1,4 @@
-"""A call over the link that tries again while nobody answers for a stream, and says in the end why it could not be."""
+"""Blocking calls over the link, with retries and translated errors."""
 
 from collections.abc import Callable, Coroutine
 from typing import Any, Final, TypeVar
@@ -22,8 +22,10 @@ def patient_call(
     limit_s: float,
     last_s: float = 0.0,
 ) -> T:
-    """Return what an attempt comes to, given how long each of its requests may take. It is repeated as a whole, for up
-    to `limit_s`; one that takes longer by itself may go on for `last_s` more."""
+    """Return the result of `attempt`, which gets the timeout of each of its requests.
+
+    The whole attempt is retried for up to `limit_s`. An attempt that takes longer by itself has `last_s` more.
+    """
 
     async def insist(client: Client) -> T:
         try:

@@ -1,7 +1,6 @@
-"""Listening and asking without a queue and a task between the socket and whoever waits: on the link's loop.
+"""Low-latency requests on the link's loop, without a queue or a task between the socket and the caller.
 
-The client hands each message over to a task of its own. Whoever waits for a commit, its own or another's, would wait
-for these steps of the loop as well.
+nats-py hands each message to a task of its own. That would add turns of the loop to every wait for a commit.
 """
 
 import asyncio
@@ -18,15 +17,16 @@ from covey.adapters.nats.client.steady import SteadyClient, heard_at_once
 from covey.core.drive import finish
 
 Then = Callable[[Msg | None], None]
-"""Gets the answer, or None where none came in time. It must not block, nor raise."""
+"""Receives the reply, or None after the timeout. It must neither block nor raise."""
 
 _NOBODY: Final = "503"
 _AT_ONCE: Final = 512 * 1024
-"""The client holds back more than four times as much before it lets anybody wait."""
+"""Largest request that is sent without waiting. The client buffers more than four times as much before a publish
+waits."""
 
 
 class Answers:
-    """Answers to the requests of one client."""
+    """Pending requests of one client, and their replies."""
 
     def __init__(self, client: Client) -> None:
         self.client = client
@@ -35,11 +35,11 @@ class Answers:
         self._waiting: dict[str, tuple[Then, asyncio.TimerHandle]] = {}
 
     async def listen(self) -> None:
-        """Begin; before the first request."""
+        """Subscribe to the replies; has to precede the first request."""
         await heard_at_once(self.client, f"{self._inbox}.*", self._hear)
 
     async def request(self, subject: str, data: bytes, headers: Mapping[str, str], limit_s: float) -> Msg:
-        """Do what the client's own `request` does."""
+        """Like the client's own `request`, with less latency."""
         waiting: asyncio.Future[Msg | None] = asyncio.get_running_loop().create_future()
         reply = self._expect(limit_s, partial(_resolve, waiting))
         await self.client.publish(subject, data, reply, cast(dict[str, Any], headers))
@@ -51,7 +51,8 @@ class Answers:
         return answer
 
     def ask(self, subject: str, data: bytes, headers: Mapping[str, str], limit_s: float, then: Then) -> None:
-        """Do the same without waiting, where `is_ready`. What the client raises is raised, and `then` is not called."""
+        """Like `request`, but pass the reply to `then` instead of waiting; requires `is_ready`. If the client raises,
+        the exception is raised here and `then` is not called."""
         reply = self._expect(limit_s, then)
         try:
             finish(self.client.publish(subject, data, reply, cast(dict[str, Any], headers)))
@@ -62,7 +63,7 @@ class Answers:
             raise
 
     def is_ready(self, client: Client | None, size: int) -> bool:
-        """Tell whether so much can be sent without waiting, and this is the client that there is now."""
+        """Tell whether `size` bytes can be sent without waiting, and `client` is still the client of these requests."""
         mine = self.client
         return mine is client and mine.is_connected and max(size, mine.pending_data_size) <= _AT_ONCE
 
@@ -85,7 +86,7 @@ class Answers:
 
 
 def is_nobody(answer: Msg) -> bool:
-    """Tell whether the server answers that nobody does."""
+    """Tell whether the reply is the server's "no responders"."""
     return bool(answer.headers) and answer.headers.get("Status") == _NOBODY
 
 

@@ -1,4 +1,4 @@
-"""Settings of a space on NATS: where its servers are, what proves who connects, how sure it has to be."""
+"""Settings of a space on NATS: servers, credentials, time limits and replicas."""
 
 import os
 import re
@@ -12,7 +12,7 @@ from covey.core.store_url import StoreUrl
 
 DEFAULT_PORT: Final = 4222
 DEFAULT_LIMIT_S: Final = 20.0
-"""How long one thing may wait for the server, by default: longer than a cluster needs to find a new leader."""
+"""Default time limit of one operation: longer than a cluster needs to elect a new leader."""
 MAX_LIMIT_S: Final = 600.0
 MAX_REPLICAS: Final = 5
 VARIABLES: Final[Mapping[str, str]] = {
@@ -29,7 +29,8 @@ VARIABLES: Final[Mapping[str, str]] = {
     "monitor": "COVEY_NATS_MONITOR",
     "replicas": "COVEY_NATS_REPLICAS",
 }
-"""Where a setting comes from that the URL does not have. Secrets come from nowhere else, apart from USER:PASSWORD@."""
+"""Environment variables of settings that the URL does not have. Apart from USER:PASSWORD@, secrets come only from
+here."""
 URL_OPTIONS: Final = ("cache", "creds", "limit", "monitor", "nkey", "replicas", "tls_ca", "tls_cert", "tls_key")
 
 _HOST: Final = re.compile(r"(?P<host>\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(?::(?P<port>[0-9]{1,5}))?")
@@ -38,7 +39,7 @@ _SEED: Final = re.compile(r"\s*S[A-Z][A-Z2-7]{40,}\s*")
 
 
 class Secret:
-    """A text that shows itself to nobody by accident."""
+    """A text that its `repr` does not reveal."""
 
     __slots__ = ("text",)
 
@@ -50,19 +51,19 @@ class Secret:
 
 
 class NatsSettings(NamedTuple):
-    """What the URL of a space and the environment say."""
+    """The settings of a space, from its URL and the environment."""
 
     servers: tuple[str, ...]
-    """Each HOST:PORT."""
+    """Addresses, each HOST:PORT."""
     space: SpaceName
     is_tls: bool = False
     user: str | None = None
     password: Secret | None = None
     token: Secret | None = None
     creds: str | None = None
-    """The file of a user's JWT and seed."""
+    """Path of the file with a user's JWT and seed."""
     nkey: str | None = None
-    """The file of a user's seed."""
+    """Path of the file with a user's seed."""
     tls_ca: str | None = None
     tls_cert: str | None = None
     tls_key: str | None = None
@@ -70,9 +71,9 @@ class NatsSettings(NamedTuple):
     """The folder of the local replica; None means this user's cache."""
     limit_s: float = DEFAULT_LIMIT_S
     replicas: int | None = None
-    """How many servers keep each stream; None follows the cluster, up to three."""
+    """Replicas of each stream; None means three for a new stream, or one if the cluster is too small."""
     monitor: str | None = None
-    """Where a server's monitor answers, which alone tells how often it syncs."""
+    """URL of a server's monitor, the only source for its sync interval."""
 
     @property
     def name(self) -> str:
@@ -81,16 +82,15 @@ class NatsSettings(NamedTuple):
 
     @property
     def shown(self) -> str:
-        """Where the servers are, as errors name them."""
+        """The addresses of the servers, for error messages."""
         return ", ".join(self.servers)
 
     def wants_tls(self) -> bool:
-        """Tell whether the connection has to be secure."""
+        """Tell whether the connection has to use TLS."""
         return self.is_tls or self.tls_ca is not None or self.tls_cert is not None
 
     def connect_options(self) -> dict[str, Any]:
-        """Return what `nats.connect` needs to find the servers and to be let in. Files that are not what they should be
-        are Invalid."""
+        """Return the options of `nats.connect` for addresses and credentials; raise Invalid for an unusable file."""
         from covey.adapters.nats.client.keys import public_key
 
         options: dict[str, Any] = {"servers": [f"nats://{server}" for server in self.servers]}
@@ -129,8 +129,10 @@ def parse_nats(url: StoreUrl, environ: Mapping[str, str]) -> NatsSettings:
 def nats_settings(
     place: str, options: Mapping[str, str], environ: Mapping[str, str], *, is_tls: bool = False
 ) -> NatsSettings:
-    """Return the settings of a space at `place`, [USER:PASSWORD@]HOST[:PORT][,HOST[:PORT]…]/SPACE. What is wrong is
-    Invalid, and the error shows no secret."""
+    """Return the settings of a space at `place`, [USER:PASSWORD@]HOST[:PORT][,HOST[:PORT]…]/SPACE.
+
+    Raise Invalid for a wrong setting; the error shows no secret.
+    """
     login, at, rest = place.rpartition("@")
     hosts, slash, space = rest.partition("/")
     if not slash or not hosts:
@@ -177,7 +179,7 @@ def _check_files(given: Mapping[str, str]) -> None:
         path = given.get(name)
         if path is None:
             continue
-        if _SEED.fullmatch(path) or "\n" in path:  # the secret itself: it must not stand in an error
+        if _SEED.fullmatch(path) or "\n" in path:  # the secret itself, which must not be part of an error
             raise Invalid(name, "…", "give the path of a file with the secret, not the secret")
         if not os.path.isfile(path):
             raise Invalid(name, path, "there is no such file")

@@ -1,4 +1,4 @@
-"""Adding records to the log of a space on NATS, each behind the one that its writer has seen last."""
+"""Appends to the log of a space on NATS, each directly behind the last record that its writer has seen."""
 
 import asyncio
 import os
@@ -23,13 +23,14 @@ from covey.adapters.nats.log.stream import LARGE, stream_state
 from covey.core.formats.nats_names import SpaceName, log_stream, log_subject, want_subject, want_subjects
 
 LOST: Final = 2
-"""Who lost so often in a row asks for its turn."""
+"""Lost conflicts in a row after which a process asks for priority."""
 HOLD_S: Final = 0.1
-"""For so long at most a record is held back, and a wish is remembered."""
+"""Longest time for which a record is held back, and for which a request for priority counts."""
 
 
 class Turns:
-    """Of one process; on the link's loop."""
+    """Fairness between processes that conflict: a process yields to those that have lost more often. One object for a
+    process; on the link's loop."""
 
     def __init__(self, space: SpaceName) -> None:
         self._space = space
@@ -37,15 +38,16 @@ class Turns:
         self._lost = 0
         self._is_listening = False
         self._wishes: dict[str, tuple[int, float]] = {}
-        """How often others have lost, and until when that counts."""
+        """Lost conflicts of each other process, and the end of its priority."""
         self._changed = asyncio.Event()
 
     def is_calm(self) -> bool:
-        """Tell whether nobody has lost lately, as far as is known: then there is nothing to wait for, nor to tell."""
+        """Tell whether no process is known to have lost a conflict lately. Then an append needs neither a wait nor a
+        notice."""
         return self._is_listening and not self._lost and not self._until(asyncio.get_running_loop().time())
 
     async def hold_back(self, client: Client) -> None:
-        """Wait while somebody has lost more often than this process, but not for long."""
+        """Wait while another process has lost more often than this one, for at most `HOLD_S`."""
         if not self._is_listening:
             self._is_listening = True
             await subscribed(client, want_subjects(self._space), self._hear)
@@ -58,15 +60,15 @@ class Turns:
                     await self._changed.wait()
 
     async def tell(self, client: Client, principal: str, *, is_lost: bool) -> None:
-        """Note what came of a record, and ask for a turn where it was too late too often."""
+        """Count the result of an append, and ask for priority after too many lost conflicts."""
         had_asked = self._lost >= LOST
         self._lost = self._lost + 1 if is_lost else 0
         if had_asked or self._lost >= LOST:
-            with suppress(nats.errors.Error, OSError):  # it is only a hint
+            with suppress(nats.errors.Error, OSError):  # the message is only a hint
                 await client.publish(want_subject(self._space, principal), f"{self._id} {self._lost}".encode())
 
     def _until(self, now: float) -> float:
-        """Return until when somebody comes first; the past where nobody does."""
+        """Return the end of the latest priority of another process; 0.0 if there is none."""
         return max((until for lost, until in self._wishes.values() if lost > self._lost and until > now), default=0.0)
 
     async def _hear(self, message: Msg) -> None:
@@ -81,25 +83,25 @@ class Turns:
 
 
 HEADROOM: Final = 4096
-"""What headers may take of a message."""
+"""Bytes of a message that are reserved for headers."""
 QUICK_S: Final = 1.0
-"""How long the first try of a record may take before it is left to patience."""
+"""Timeout of the first try, which has no retries."""
 ON_ITS_WAY_S: Final = (0.002, 0.01, 0.05, 0.2)
-"""After which pauses it is looked again for a record that the leader knows of, and has not kept yet."""
+"""Pauses between reads of a record that the leader knows but has not stored yet."""
 OWN: Final = 8
 RECORDS: Final = "record/"
-"""What the names of large records begin with."""
+"""Prefix of the object names of large records."""
 
 Then = Callable[[int | None, BaseException | None], None]
-"""Gets the position of a record, None where others came first, or what went wrong."""
+"""Receives the position of the record, None after a conflict, or the error."""
 
 
 class Unknown(Exhausted):
-    """The time is over, and the record may be in the log."""
+    """The time limit has passed, and the record may be in the log."""
 
 
 class Adding:
-    """For one process; on the link's loop."""
+    """The appends of one process; on the link's loop."""
 
     def __init__(self, link: Link, patience: Callable[[Client], Patience]) -> None:
         self._link = link
@@ -108,17 +110,17 @@ class Adding:
         self._space = link.settings.space
         self._stream = log_stream(self._space)
         self._own: deque[str] = deque(maxlen=OWN)
-        """The ids of the records that were added here lately."""
+        """Ids of the records that this process appended last."""
         self._refused_at = -1
         self._turns: Turns | None = None
         self._answers: Answers | None = None
 
     def is_own(self, message: Msg) -> bool:
-        """Tell whether this program added the record itself, and so knows of it without being told."""
+        """Tell whether this process appended the record, and so needs no notice of it."""
         return cast(Mapping[str, str], message.headers or {}).get("Nats-Msg-Id") in self._own
 
     def try_at_once(self, record: bytes, expected: int, record_id: str, limit_s: float, then: Then) -> None:
-        """Add a record, first without a task and without patience: that is quicker, and nearly always enough."""
+        """Append a record, first without a task and without retries: that is faster, and nearly always enough."""
         link, answers, turns = self._link, self._answers, self._turns
 
         def insist(tries: int) -> None:
@@ -136,7 +138,7 @@ class Adding:
                     link.start(lost, limit_s, then)
                     return
                 position = None
-            except Exception:  # noqa: BLE001 - whoever has patience meets it again, and somebody waits
+            except Exception:  # noqa: BLE001 - the retry meets the error again, and the caller needs a result
                 position = None
             if position is None:
                 insist(1)
@@ -151,15 +153,15 @@ class Adding:
         headers = {"Nats-Msg-Id": record_id, **marks(self._stream, expected)}
         try:
             answers.ask(log_subject(self._space, link.account.principal), record, headers, QUICK_S, answered)
-        except Exception:  # noqa: BLE001 - likewise
+        except Exception:  # noqa: BLE001 - as above
             insist(1)
 
     async def add(self, client: Client, record: bytes, expected: int, record_id: str, tries: int = 0) -> int | None:
-        """Add a record that was tried so often already."""
+        """Append a record after `tries` earlier tries. Return its position, or None after a conflict."""
         headers = {"Nats-Msg-Id": record_id, **marks(self._stream, expected)}
         self._own.append(record_id)
         if self._is_large(record):
-            # By its hash, so that nobody can put something else in its place.
+            # Named by its hash, so that no other content can take its place.
             headers[LARGE] = f"{RECORDS}{sha256(record).hexdigest()}"
             await self._put_large(client, headers[LARGE], record)
             record = b""
@@ -176,7 +178,7 @@ class Adding:
         patience = self._patience(client)
         patience.tries = tries
         await self._link.settled()
-        turns = self._turns = self._turns or Turns(self._space)  # here because it belongs to the link's loop
+        turns = self._turns = self._turns or Turns(self._space)  # created here because it belongs to the link's loop
         await turns.hold_back(client)
         answers = await self._answers_of(client)
 
@@ -185,18 +187,18 @@ class Adding:
                 return stored_at(await answers.request(subject, record, headers, limit_s))
             except nats.errors.NoRespondersError:
                 if await stream_state(client, self._space, limit_s) is None:
-                    return None  # there is nothing to add to, as whoever looks will find
+                    return None  # the stream is missing, which the next read of the log reports
                 raise
             except TimeoutError as silence:
                 raise (CutOff() if await self._is_cut_off(client) else silence) from silence
             except nats.js.errors.APIError as error:
                 if is_temporary(error) and (error.err_code != IN_PROCESS or patience.is_long):
-                    raise CutOff from error  # who answers leads, and can't keep it
+                    raise CutOff from error  # the leader answers, but can't store the record
                 if error.err_code not in WRONG_LAST_SEQUENCE:
                     raise
             if patience.tries == 1 and self._is_new(expected):
                 return None
-            # One of the tries before may have got through without an answer.
+            # An earlier try may have been stored without a reply.
             first = await self._first_after(client, expected, limit_s)
             if first is None:
                 raise (CutOff if patience.is_long else TimeoutError)("what came first is not to be had")
@@ -210,15 +212,16 @@ class Adding:
         return position
 
     def _is_new(self, expected: int) -> bool:
-        """Tell whether this is the first time in a row that others were faster behind a position. The second time they
-        have left nothing there: a leader that has lost the others still refuses for the sake of what it can't keep."""
+        """Tell whether this is the first conflict in a row at this position. A second one suggests that there is no
+        record at the position: a leader that has lost its cluster still refuses because of a record that it can't
+        store."""
         is_new = expected != self._refused_at
         self._refused_at = expected
         return is_new
 
     async def _first_after(self, client: Client, expected: int, limit_s: float) -> Stored | None:
-        """Return the record behind a position, for which a leader has refused another one. It may be on its way; None
-        where it does not come."""
+        """Return the record after `expected`, because of which the leader reported a conflict. The record may not be
+        stored yet; None if it does not appear."""
         for pause_s in ON_ITS_WAY_S:
             try:
                 found = await from_leader(client, self._stream, {"seq": expected + 1}, limit_s)
@@ -232,8 +235,8 @@ class Adding:
         return None
 
     async def _is_cut_off(self, client: Client) -> bool:
-        """Tell, where a record is not taken, whether somebody leads who has not heard of most of the others lately.
-        Where nobody does, one is being chosen, and that comes to an end wherever one waits for it."""
+        """Tell whether the stream's leader has lost contact with most of its replicas; used after an append without a
+        reply. Without a leader an election is running, which ends whichever server the client waits on."""
         try:
             info = await ask(client, f"STREAM.INFO.{self._stream}", None, LOOK_S)
         except (nats.errors.Error, TimeoutError):

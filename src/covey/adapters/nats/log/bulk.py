@@ -1,7 +1,7 @@
 """The object store of a space: contents that are too large for one message, by name.
 
-It has the form of NATS' own object stores, so that the server's tools show it. It is read without consumers: whoever
-may make one could have the server deliver anything anywhere.
+The format is that of NATS object stores, so that the server's tools show it. Reads use no consumers: a client that may
+create a consumer could have the server deliver any message to any subject.
 """
 
 import asyncio
@@ -27,30 +27,32 @@ from covey.disk.private import private
 
 CHUNK: Final = 128 * 1024
 _AT_ONCE: Final = 16
-"""How many parts are on their way at the same time."""
+"""Chunks that are in flight at the same time."""
 _PAGE: Final = 64
 _LAG_S: Final = 0.05
 _ROLLUP: Final = {"Nats-Rollup": "sub"}
 
 
 class ObjectEntry(NamedTuple):
-    """What is known of a content without its bytes."""
+    """The metadata of an object."""
 
     name: str
     seq: int
     at: str
-    """When it was put or last touched, by the server's clock."""
+    """Time of the last put or touch, by the server's clock."""
     about: Mapping[str, Any]
 
     @property
     def used_at(self) -> datetime:
-        """The same, by the clock of who did it."""
+        """Time of the last put or touch, by the clock of the client that made it."""
         return datetime.fromisoformat(self.about["mtime"])
 
 
 class Bulk:
-    """The object store of a space, over one connection and on its event loop. Several processes may use it at once: who
-    puts a name last wins. Errors are those of the client and the server."""
+    """The object store of a space, over one connection and on its event loop.
+
+    Safe for several processes at once: the last put of a name wins. Errors are those of the client and the server.
+    """
 
     def __init__(
         self, client: Client, settings: NatsSettings, bucket: str | None = None, limit_s: float | None = None
@@ -63,27 +65,27 @@ class Bulk:
         self._prefix = f"$O.{self._bucket}"
 
     async def make(self, account: Account | None = None) -> None:
-        """Make it where it is not there."""
+        """Create the object store if it is missing."""
         await ensure(self._client, bulk_config(self._bucket), self._settings, account)
 
     async def put(self, name: str, content: bytes, *, is_owner: bool = True) -> None:
-        """Keep a content under a name; when this returns the server has it. Only the owner can remove what stood there
-        before, which is in nobody's way."""
+        """Store a content under a name; the server has it when this returns. Only the owner can remove the chunks of an
+        earlier content of that name; otherwise they remain, without harm."""
         await self._put(name, (content[start : start + CHUNK] for start in range(0, len(content), CHUNK)), is_owner)
 
     async def put_file(self, name: str, path: str) -> None:
-        """Keep the content of a file under a name."""
-        with open(path, "rb") as file:  # noqa: ASYNC230 — parts are small beside what the server takes for them
+        """Store the content of a file under a name."""
+        with open(path, "rb") as file:  # noqa: ASYNC230 — reading a chunk is fast compared with the server's reply
             await self._put(name, iter(lambda: file.read(CHUNK), b""), True)
 
     async def get(self, name: str) -> bytes | None:
-        """Return the content of a name; None where there is none, StoreCorrupt where it is not what was put."""
+        """Return the content of a name, or None; raise StoreCorrupt if its hash does not match."""
         entry = await self.entry(name)
         return None if entry is None else b"".join([part async for part in self._parts(entry)])
 
     async def get_file(self, name: str, path: str) -> bool:
-        """Write the content of a name into a file; tell whether there is one. The file is whole only where this
-        returns."""
+        """Write the content of a name into a file; tell whether the name exists. If this raises, the file is
+        incomplete."""
         entry = await self.entry(name)
         if entry is not None:
             with open(path, "wb", opener=private) as file:  # noqa: ASYNC230 — as above
@@ -92,12 +94,12 @@ class Bulk:
         return entry is not None
 
     async def entry(self, name: str) -> ObjectEntry | None:
-        """Return what is known of a content; None where there is none."""
+        """Return the metadata of an object, or None."""
         stored = await surely_last_of(self._client, self._stream, self._subject(name), self._limit_s)
         return None if stored is None else self._found(stored)
 
     async def entries(self, prefix: str = "") -> Sequence[ObjectEntry]:
-        """Return what is known of all contents whose names begin with something, by name."""
+        """Return the metadata of all objects whose names start with `prefix`, sorted by name."""
         found: dict[str, ObjectEntry] = {}
         seq = 1
         while page := await self._page(f"{self._prefix}.M.>", seq):
@@ -109,11 +111,11 @@ class Bulk:
         return [found[name] for name in sorted(found)]
 
     async def touch(self, entry: ObjectEntry) -> None:
-        """Note that a content is used now."""
+        """Set the time of last use to now."""
         await self._write_about({**entry.about, "mtime": _now()}, None)
 
     async def remove(self, entry: ObjectEntry) -> bool:
-        """Remove a content unless it was put or touched since; tell whether it is gone."""
+        """Remove an object unless it was put or touched after `entry` was read; tell whether the object is gone."""
         try:
             seq = await self._write_about({**entry.about, "deleted": True, "size": 0, "chunks": 0}, entry.seq)
         except APIError as error:
@@ -133,7 +135,7 @@ class Bulk:
             for part in parts:
                 digest.update(part)
                 size, count = size + len(part), count + 1
-                # Parts are stored in their order, because one connection is one line.
+                # Chunks are stored in order, because one connection is one line.
                 subject = f"{self._prefix}.C.{part_id}"
                 sending = publish(self._client, subject, part, own(self._stream), self._limit_s)
                 under_way.append(asyncio.create_task(sending))
@@ -160,13 +162,13 @@ class Bulk:
             await self._purge(f"{self._prefix}.C.{before.about['nuid']}")
 
     async def _parts(self, entry: ObjectEntry) -> AsyncIterator[bytes]:
-        """Give the parts of a content in their order; StoreCorrupt at the end where they are not what was put."""
+        """Yield the chunks of an object in order; raise StoreCorrupt at the end if the hash does not match."""
         digest, seq, rest = sha256(), 1, int(entry.about["chunks"])
         loop = asyncio.get_running_loop()
         ends = loop.time() + self._limit_s
         while rest > 0:
             page = await self._page(f"{self._prefix}.C.{entry.about['nuid']}", seq)
-            if not page:  # it was put before the entry: who answers may only lag
+            if not page:  # chunks are put before the metadata, so a replica that has none only lags
                 if loop.time() > ends:
                     break
                 await asyncio.sleep(_LAG_S)
@@ -192,13 +194,13 @@ class Bulk:
         return await publish(self._client, self._subject(about["name"]), data, headers, self._limit_s)
 
     async def _purge(self, subject: str, last: int | None = None) -> None:
-        """Remove what is on a subject, up to a number."""
+        """Remove the messages of a subject, up to a sequence number."""
         body = {"filter": subject} if last is None else {"filter": subject, "seq": last + 1}
         await ask(self._client, f"STREAM.PURGE.{self._stream}", body, self._limit_s)
 
     def _found(self, stored: Stored) -> ObjectEntry | None:
-        """Return what a message says of a content; None where it was removed, or the message is not from one who may
-        write here."""
+        """Return the metadata in a message; None if the object was removed, or the message was not published by a
+        client that may write here."""
         about = cast(dict[str, Any], json.loads(stored.data))
         is_there = is_own(stored.headers, self._stream) and not about.get("deleted")
         if not is_there or self._subject(about["name"]) != stored.subject:

@@ -1,7 +1,7 @@
-"""What an acknowledged record survives, by the settings of the servers that keep it.
+"""Durability of an acknowledged record, by the settings of the servers that keep it.
 
-A server acknowledges before the disk has it: by default it syncs every two minutes (`sync_interval`). Only its monitor
-tells that setting; a client is not told. So without a monitor nothing better than the default is assumed.
+A server acknowledges before the data is on disk: by default it syncs every two minutes (`sync_interval`). Only the
+server's monitor reports that setting; clients can't read it. So without a monitor the default is assumed.
 """
 
 import json
@@ -13,30 +13,31 @@ from covey.ports.store import Survives
 
 DEFAULT_SYNC_S: Final = 120.0
 SURE_REPLICAS: Final = 2
-"""A record is acknowledged when most of the servers have it: with two, both; with three, two."""
+"""Replicas from which a record survives the loss of a server. A record is acknowledged when a majority has it: both of
+two, or two of three."""
 _LIMIT_S: Final = 2.0
 _NANO: Final = 1e9
 
 
 class Sync(NamedTuple):
-    """How often a server brings what it has to its disk."""
+    """The sync policy of a server."""
 
     seconds: float = DEFAULT_SYNC_S
     is_always: bool = False
-    """Before it acknowledges."""
+    """True if the server syncs before it acknowledges."""
     is_known: bool = False
-    """Whether a monitor said it."""
+    """True if a monitor reported the policy."""
 
 
 def survives(replicas: int, sync: Sync) -> Survives:
-    """Return what an acknowledged record survives."""
+    """Return the kind of failure that an acknowledged record survives."""
     if replicas >= SURE_REPLICAS:
         return Survives.NODE
     return Survives.MACHINE if sync.is_always else Survives.PROCESS
 
 
 def sync_of(settings: NatsSettings) -> Sync:
-    """Return how the server syncs, by its monitor's word; the default where there is none, or it says nothing."""
+    """Return the sync policy that the server's monitor reports; the default without a monitor or a usable reply."""
     if settings.monitor is None:
         return Sync()
     config = _asked(settings.monitor)

@@ -1,4 +1,4 @@
-"""The log of a space on NATS: one stream, to which everybody adds behind the last record that they know."""
+"""The log of a space on NATS: one stream, appended to with optimistic concurrency."""
 
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from hashlib import sha256
@@ -27,15 +27,15 @@ from covey.ports.store import Survives
 T = TypeVar("T")
 
 ROUNDS: Final = 2
-"""How often all servers are asked before it is believed that the log has less than it had."""
+"""Rounds over all servers before a log that is shorter than expected is believed."""
 SLACK_S: Final = 5.0
-"""How much longer the calling thread waits than what it waits for."""
+"""Extra time that the calling thread waits beyond the time limit of its work."""
 NO_RECORD: Final = b""
-"""What stands for a message that did not come to its place by way of `append`."""
+"""The record of a message that was not stored at its position by `append`."""
 
 
 class NatsLog:
-    """`Log`. The stream is made when the first replica asks for it."""
+    """`Log` on a stream, which `make` creates."""
 
     def __init__(self, link: Link, warn: Callable[[str], None]) -> None:
         self._link = link.share()
@@ -72,7 +72,7 @@ class NatsLog:
         def begin() -> None:
             try:
                 self._adding.try_at_once(record, expected, record_id, self._limit_s(), then)
-            except Exception as error:  # noqa: BLE001 - it is told
+            except Exception as error:  # noqa: BLE001 - passed to `tell`
                 then(None, error)
 
         self._link.post(begin)
@@ -124,11 +124,11 @@ class NatsLog:
         return found
 
     async def _spread(self, client: Client) -> None:
-        """Let as many servers keep the space as the settings ask for."""
+        """Change the number of replicas to the one that the settings ask for."""
         account = self._link.account
         if account.is_owner:
             log, *others = space_configs(self._space)
-            for config in (*others, log):  # the log last: whoever looks at it knows then that all of them were changed
+            for config in (*others, log):  # the log last: its replica count shows that all streams were changed
                 await self._patience(client).insist(
                     lambda _limit_s, config=config: ensure(client, config, self._settings, account)
                 )
@@ -148,15 +148,16 @@ class NatsLog:
             if not self._adding.is_own(message):
                 try:
                     hear(self._heard(message))
-                except Exception:  # noqa: BLE001 - whatever it was, the client has to read on; looking meets it again
+                except Exception:  # noqa: BLE001 - the client has to read on; the next read of the log meets the error
                     hear(None)
 
         subscription = await heard_at_once(client, told_subjects(self._space), told)
-        await client.flush()  # from now on, and not from when the server gets to it
+        await client.flush()  # so that the subscription is active when this returns
         return subscription
 
     def _heard(self, message: Msg) -> LogEntry | None:
-        """Return what the server tells of; None where it is better to look, also because somebody else may say it."""
+        """Return the log entry of a notice; None if the log has to be read instead, as for a notice that another client
+        may have forged."""
         headers = cast(Mapping[str, str], message.headers or {})
         position = headers.get("Nats-Sequence", "")
         if headers.get("Nats-Stream") != self._stream or not position.isdecimal() or LARGE in headers:
@@ -193,7 +194,7 @@ class NatsLog:
         return self._settings.limit_s + SLACK_S
 
     def _meaning(self, error: BaseException) -> BaseException:
-        """Return what an error of the client means to who uses the log."""
+        """Return the Covey error for an error of the client."""
         if isinstance(error, Exhausted):
             is_unknown = isinstance(error, Unknown)
             known = "whether it was accepted is not known" if is_unknown else "nothing was accepted"

@@ -1,4 +1,4 @@
-"""Snapshots of a log on NATS: in the object store of the space, with a note that says which is the newest."""
+"""Snapshots of a log on NATS: objects in a bucket of the space, with a note that names the newest."""
 
 import json
 import os
@@ -23,13 +23,13 @@ from covey.ports.log import Snapshot
 T = TypeVar("T")
 
 NOTE: Final = "snapshot"
-"""Where it stands which snapshot is the newest."""
+"""Name of the object that names the newest snapshot."""
 CONTENTS: Final = "snapshot/"
 LIMIT_S: Final = 600.0
-"""How long putting or fetching one may take."""
+"""Time limit of an upload or a download."""
 SPARED: Final = timedelta(minutes=10)
-"""The content of a large record is put before the record: it is left alone where the record may be younger than a
-snapshot by so much."""
+"""Safety margin of the removal of large records' contents. A content is put before its record, so a content that is not
+older than a snapshot by this margin is kept."""
 FREE_BYTES: Final = 1024 * 1024 * 1024
 MAX_RATIO: Final = 200
 """A snapshot may unpack to this many times its size, and to `FREE_BYTES` in any case."""
@@ -60,7 +60,7 @@ class NatsSnapshots:
 
     def keep(self, file: str, position: int) -> None:
         if not self._link.account.is_owner:
-            return  # a snapshot is believed by whoever begins with it: agents may not keep any
+            return  # new replicas trust a snapshot, so agents may not store one
         newest = self.newest()
         if newest is not None and newest.position >= position:
             return
@@ -93,7 +93,7 @@ class NatsSnapshots:
         await bulk.put(NOTE, json.dumps({"position": position, "name": name}).encode())
 
     async def _forget(self, client: Client, kept: Snapshot) -> None:
-        """Let go of what is older than a snapshot: everybody can begin with that one."""
+        """Remove the data from before a snapshot: every replica can start from that snapshot."""
         bulk = self._bulk(client)
         own = await bulk.entry(kept.name)
         stream, limit_s = log_stream(self._settings.space), self._settings.limit_s
@@ -126,7 +126,7 @@ def _pack(file: str, packed: str) -> None:
 
 
 def _unpack(packed: str, file: str) -> None:
-    """Unpack a snapshot, a little at a time: one that was made to do harm is ValueError."""
+    """Decompress a snapshot in small steps; raise ValueError for a decompression bomb."""
     unpacker = zlib.decompressobj()
     left = max(FREE_BYTES, MAX_RATIO * os.path.getsize(packed))
     with open(packed, "rb") as source, open(file, "wb", opener=private) as target:

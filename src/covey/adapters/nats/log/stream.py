@@ -1,4 +1,4 @@
-"""The stream that is a space's log: what it is like, how it stands, and what it holds."""
+"""The stream of a space's log: configuration, state and reads."""
 
 from collections.abc import Mapping
 from typing import Final, NamedTuple
@@ -11,14 +11,14 @@ from covey.core.formats.nats_names import ANYONE, SpaceName, log_stream, log_sub
 from covey.core.json import Json
 
 LARGE: Final = "Covey-Large"
-"""The header that names the content of a record which is too large for a message."""
+"""The header that names the object of a record that is too large for a message."""
 
 MOST_BYTES: Final = 8 * 1024 * 1024
-"""How much is fetched at once, beyond the first record."""
+"""Size limit of a batch, beyond its first record."""
 
 
 FEW: Final = 32
-"""How many are asked of the leader, which gives them one by one."""
+"""Largest batch from the leader, which returns records one by one."""
 
 
 class StreamState(NamedTuple):
@@ -29,23 +29,23 @@ class StreamState(NamedTuple):
 
 
 def log_config(space: SpaceName) -> Mapping[str, Json]:
-    """Return what the stream is like."""
+    """Return the configuration of the stream."""
     return {
         "name": log_stream(space),
         "description": "The log of a Covey space",
         "subjects": [log_subjects(space)],
         "retention": "limits",
         "compression": "s2",
-        "discard": "new",  # a log that is full refuses; what it once had it keeps
+        "discard": "new",  # a full log refuses new records and keeps the old ones
         "allow_direct": True,
         "deny_delete": True,
-        # Whoever follows needs no consumer: the server tells what it has stored.
+        # Followers need no consumer: the server republishes each stored record.
         "republish": {"src": log_subjects(space), "dest": told_subjects(space).replace("*", "{{wildcard(1)}}")},
     }
 
 
 async def stream_state(client: Client, space: SpaceName, limit_s: float) -> StreamState | None:
-    """Return how the stream stands, by the word of its leader; None where there is none."""
+    """Return the state of the stream as its leader reports it; None if there is no stream."""
     try:
         said = await ask(client, f"STREAM.INFO.{log_stream(space)}", None, limit_s)
     except APIError as error:
@@ -57,8 +57,8 @@ async def stream_state(client: Client, space: SpaceName, limit_s: float) -> Stre
 
 
 async def records_after(client: Client, space: SpaceName, position: int, count: int, limit_s: float) -> list[Stored]:
-    """Return records that follow a position, as far as the server that answers has them: it need not be the leader.
-    Where none answers, the leader gives some."""
+    """Return the records after a position, as far as the replica that answers has them: it need not be the leader. If
+    no replica answers, return a smaller batch from the leader."""
     wanted: dict[str, Json] = {
         "seq": position + 1,
         "next_by_subj": log_subjects(space),
@@ -84,6 +84,6 @@ async def _from_leader(client: Client, space: SpaceName, position: int, count: i
 
 
 def author_of(subject: str) -> str | None:
-    """Return who adds records on a subject of the log; None where it is for everyone."""
+    """Return the agent that may append on a subject of the log; None for the subject that is not bound to an agent."""
     principal = subject.rpartition(".")[2]
     return None if principal == ANYONE else principal

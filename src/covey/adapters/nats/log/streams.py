@@ -1,4 +1,4 @@
-"""Streams of a space, made on first use; as many servers keep each as the cluster has, up to three."""
+"""Streams of a space, created on first use: by default with three replicas, or one if the cluster is too small."""
 
 from asyncio import gather
 from collections.abc import Mapping, Sequence
@@ -25,14 +25,17 @@ from covey.core.json import Json
 
 USUAL_REPLICAS: Final = 3
 _ASK_S: Final = 5.0
-"""How long one request may take."""
+"""Timeout of one request."""
 
 
 async def ensure(
     client: Client, config: Mapping[str, Json], settings: NatsSettings, account: Account | None = None
 ) -> Mapping[str, Any]:
-    """Return what the server says of the stream, after making it where it is not there. NatsRefused where these
-    credentials may not; other errors are those of the client and the server, so that one can try again."""
+    """Return the server's description of the stream, and create the stream if it is missing.
+
+    Raise NatsRefused if these credentials may not create it. Other errors are those of the client and the server, so
+    that the caller can retry.
+    """
     name = config["name"]
     try:
         info = await ask(client, f"STREAM.INFO.{name}", None, min(_ASK_S, settings.limit_s))
@@ -41,17 +44,17 @@ async def ensure(
         if error.err_code != NO_SUCH_STREAM:
             raise
     if account is not None and not account.is_owner:
-        # Asked for it, the server would say nothing at all.
+        # The server would not answer a request without permission.
         reason = f"the space {settings.space} is not there yet, and only the operator's key makes it"
         raise NatsRefused(settings.shown, reason)
-    # All of a space at once: who has a key of an agent can make none of them.
+    # All streams of the space at once, because agents' keys can't create any of them later.
     others = [] if name == INBOX_STREAM else [other for other in space_configs(settings.space) if other["name"] != name]
     made, *_ = await gather(*(_made(client, wanted, settings) for wanted in (config, *others)))
     return made
 
 
 def space_configs(space: SpaceName) -> Sequence[Mapping[str, Json]]:
-    """Return the streams of a space, the log first."""
+    """Return the configurations of a space's streams, the log first."""
     buckets = (bulk_bucket(space), snapshot_bucket(space))
     return (log_config(space), lease_config(space), *(bulk_config(bucket) for bucket in buckets))
 
@@ -74,11 +77,11 @@ async def _make(client: Client, config: Mapping[str, Json], replicas: int, setti
     except APIError as error:
         if error.err_code != STREAM_EXISTS:
             raise
-        return await ask(client, f"STREAM.INFO.{name}", None, settings.limit_s)  # another program was faster
+        return await ask(client, f"STREAM.INFO.{name}", None, settings.limit_s)  # another program was first
 
 
 async def _widened(client: Client, info: Mapping[str, Any], settings: NatsSettings) -> Mapping[str, Any]:
-    """Let more servers keep the stream where the settings ask for it."""
+    """Change the number of replicas if the settings ask for another."""
     wanted = settings.replicas
     if wanted is None or wanted == info["config"]["num_replicas"]:
         return info
@@ -87,7 +90,8 @@ async def _widened(client: Client, info: Mapping[str, Any], settings: NatsSettin
 
 
 def lease_config(space: SpaceName) -> Mapping[str, Json]:
-    """Return the stream beneath the leases: the newest message of each key, for as long as that says itself."""
+    """Return the configuration of the lease stream: the newest message of each key, for the lifetime that the message
+    sets."""
     return {
         "name": lease_stream(space),
         "subjects": [f"$KV.{lease_bucket(space)}.>"],
@@ -101,7 +105,7 @@ def lease_config(space: SpaceName) -> Mapping[str, Json]:
 
 
 def bulk_config(bucket: str) -> Mapping[str, Json]:
-    """Return the stream beneath an object store."""
+    """Return the configuration of an object store's stream."""
     return {
         "name": f"OBJ_{bucket}",
         "subjects": [f"$O.{bucket}.C.>", f"$O.{bucket}.M.>"],

@@ -1,5 +1,5 @@
-"""What runs in the guard's processes: the house that forks guardians, and the guardian of each run.
+"""Guard processes: the fork server, and a guardian for each run.
 
-They start as programs of their own, often and fast: these modules import the standard library and each other, nothing
-else of Covey.
+They start often and have to start fast. So these modules import only the standard library, each other and a few small
+modules of Covey.
 """

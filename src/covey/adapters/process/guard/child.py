@@ -1,6 +1,6 @@
-"""The program's process: forked ahead by its guardian, and made the program when the order has come.
+"""The program's process: forked ahead of time by its guardian, and turned into the program by `exec`.
 
-Forking is what costs most of a start. So the process is there before it is known what it will be.
+The fork is the most expensive part of a start. So the process exists before its program is known.
 """
 
 import errno
@@ -14,22 +14,22 @@ from covey.adapters.process.guard.order import Call, read_call
 from covey.adapters.process.guard.tree import die_with
 
 _RESET: Final = tuple(signal.valid_signals() - {signal.SIGKILL, signal.SIGSTOP})
-"""What the guardian, Python, or whoever started our owner ignores (a shell does, for what it runs in the background),
-exec would leave so; a program expects the default."""
+"""Signals whose default action is restored. `exec` keeps ignored signals ignored: those of the guardian, of Python, or
+of the parent of our owner (a shell ignores some for background jobs). A program expects the defaults."""
 
 NO_INTERPRETER: Final = "interpreter"
 COMMAND: Final = "command"
 CWD: Final = "cwd"
 FOLDER: Final = "folder"
 PROCESS: Final = "process"
-"""What a start can fail at."""
+"""The steps at which a start can fail."""
 
 _NOTHING: Final = Call(b"", (b"",), {b"PATH": b""}).written()
 _PIECE: Final = 65536
 
 
 class Refusal(Exception):
-    """The program could not be started; nothing of it has run."""
+    """The program could not be started; none of its code has run."""
 
     def __init__(self, what: str, number: int) -> None:
         super().__init__(what, number)
@@ -38,7 +38,7 @@ class Refusal(Exception):
 
 
 class Child(NamedTuple):
-    """The program. The descriptors are for reading its outputs, and never block."""
+    """The program's process. The descriptors read its outputs, and never block."""
 
     pid: int
     stdout: int
@@ -46,7 +46,7 @@ class Child(NamedTuple):
 
 
 class Stub:
-    """A process with a session of its own that waits for what to become."""
+    """A process with a session of its own that waits for its program."""
 
     def __init__(self, *not_inherited: int) -> None:
         order_read, self._order = os.pipe()
@@ -63,14 +63,14 @@ class Stub:
             os.close(descriptor)
 
     def become(self, call: bytes, stdin: str) -> Child:
-        """Make it the program, which reads the file `stdin`; it runs when this returns."""
+        """Turn the process into the program, which reads the file `stdin`; the program runs when this returns."""
         try:
             write(self._order, os.fsencode(stdin) + b"\0" + call)
-        except OSError:  # it was killed
+        except OSError:  # the process was killed
             self.dismiss()
             raise Refusal(PROCESS, errno.EAGAIN) from None
         os.close(self._order)
-        told = os.read(self._told, 100).decode()  # nothing: exec has closed it
+        told = os.read(self._told, 100).decode()  # empty if exec succeeded, which closes the pipe
         os.close(self._told)
         if told:
             os.waitpid(self._pid, 0)
@@ -81,13 +81,13 @@ class Stub:
         return Child(self._pid, self._stdout, self._stderr)
 
     def dismiss(self) -> None:
-        """Let it go: it is not wanted."""
+        """End the process without a program."""
         os.close(self._order)
         os.waitpid(self._pid, 0)
 
 
 def _wait_and_become(guardian: int, orders: int, told: int, stdout: int, stderr: int) -> NoReturn:
-    """Be the stub, and turn into the program, or say why not and leave."""
+    """Run in the child: wait for the order, then exec the program, or report the failure and exit."""
     try:
         die_with(guardian)
         os.setsid()
@@ -96,7 +96,7 @@ def _wait_and_become(guardian: int, orders: int, told: int, stdout: int, stderr:
         for number in _RESET:
             signal.signal(number, signal.SIG_DFL)
         signal.pthread_sigmask(signal.SIG_SETMASK, ())
-        _become(_NOTHING, b"")  # memory is copied when it is first touched; so do that ahead too
+        _become(_NOTHING, b"")  # a rehearsal: memory is copied on first write, so that cost is paid ahead of time too
         pieces: list[bytes] = []
         while piece := os.read(orders, _PIECE):
             pieces.append(piece)
@@ -109,7 +109,7 @@ def _wait_and_become(guardian: int, orders: int, told: int, stdout: int, stderr:
 
 
 def _become(content: bytes, stdin: bytes) -> tuple[str, int]:
-    """Become the program; return why that can't be."""
+    """Exec the program; return the step and the errno of a failure."""
     call = read_call(content)
     try:
         os.dup2(os.open(stdin, os.O_RDONLY), 0)
@@ -126,7 +126,7 @@ def _become(content: bytes, stdin: bytes) -> tuple[str, int]:
         except OSError as error:
             if error.errno not in (errno.ENOENT, errno.ENOTDIR):
                 problem = COMMAND, error.errno or 0
-            elif os.path.lexists(candidate):  # it is there; what its first line names is not
+            elif os.path.lexists(candidate):  # the file exists, but the interpreter in its first line does not
                 problem = NO_INTERPRETER, errno.ENOENT
     return problem
 

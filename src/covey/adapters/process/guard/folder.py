@@ -1,4 +1,4 @@
-"""The folder of a run: what is in it, who holds it, and the outcome that is written once and whole."""
+"""The folder of a run: its files, its lock, and the outcome, which is written atomically."""
 
 import json
 import os
@@ -9,13 +9,13 @@ from covey.disk.file_lock import FileLock
 from covey.disk.syncing import sync, sync_folder
 
 HOLD: Final = "guardian"
-"""Made once, and locked for as long as the run's guardian lives. In it are the run, and the process ids of the guardian
-and of the program."""
+"""The lock file, created once and locked while the run's guardian lives. It holds the run, and the process ids of the
+guardian and of the program."""
 STDIN: Final = "stdin"
 STDOUT: Final = "stdout"
 STDERR: Final = "stderr"
 TAIL: Final = ".tail"
-"""What follows the name of an output whose end is kept apart from its beginning."""
+"""Suffix of the file with the end of an output, which is kept apart from its beginning."""
 OUTCOME: Final = "outcome.json"
 COMPLAINT: Final = "guardian.log"
 
@@ -23,31 +23,31 @@ Outcome = dict[str, object]
 
 
 class Claim:
-    """A folder that was taken for one run, with what was made in it so far."""
+    """A folder that is claimed for one run, and the files created in it so far."""
 
     def __init__(self, folder: str, run: str) -> None:
-        """Take the folder, and make it where it is missing. FileExistsError where it is or was somebody's."""
+        """Claim the folder, and create it if it is missing; raise FileExistsError if a run has or had it."""
         self._folder = folder
         self._is_new = make(folder)
         self._made: list[str] = []
         self._lock = FileLock(os.path.join(folder, HOLD), os.O_EXCL)
         self._made.append(HOLD)
         if not self._lock.take_at_once():
-            raise FileExistsError(folder)  # a sweep was faster, and wants no run here
+            raise FileExistsError(folder)  # a sweep has the lock, and wants no run here
         write(self._lock.descriptor, f"{run}\n{os.getpid()}\n".encode())
 
     def name(self, program: int) -> None:
-        """Write down the program's process, for those who sweep."""
+        """Record the program's process id, for sweeps."""
         write(self._lock.descriptor, b"%d\n" % program)
 
     def create(self, name: str) -> int:
-        """Return a new file of the folder. FileExistsError where there is one of that name."""
+        """Create a file in the folder and return its descriptor; raise FileExistsError if the name exists."""
         descriptor = os.open(os.path.join(self._folder, name), os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
         self._made.append(name)
         return descriptor
 
     def undo(self) -> None:
-        """Leave the folder as it was."""
+        """Remove the created files, and the folder if it was created."""
         with suppress(OSError):
             for name in reversed(self._made):
                 os.unlink(os.path.join(self._folder, name))
@@ -56,7 +56,7 @@ class Claim:
 
 
 class Held(NamedTuple):
-    """Who has taken a folder. A number is 0 where there is no such process yet."""
+    """The claim on a folder. A process id is 0 if there is no such process yet."""
 
     run: str = ""
     guardian: int = 0
@@ -64,13 +64,13 @@ class Held(NamedTuple):
 
 
 def held(descriptor: int) -> Held:
-    """Return who has taken the folder, as the file HOLD in it says."""
+    """Return the claim on the folder, from its lock file."""
     run, *processes = os.pread(descriptor, 4096, 0).decode("ascii", "replace").split("\n")[:-1] or [""]
     return Held(run, *map(int, processes))
 
 
 def make(folder: str) -> bool:
-    """Make the folder, for this user alone, and tell whether it was missing."""
+    """Create the folder for this user alone, and tell whether it was missing."""
     try:
         os.mkdir(folder, 0o700)
     except FileExistsError:
@@ -79,7 +79,7 @@ def make(folder: str) -> bool:
 
 
 def record(folder: str, outcome: Outcome) -> bool:
-    """Write the outcome, whole or not at all, so that it outlasts a crash; tell whether that worked."""
+    """Write the outcome atomically and durably; tell whether that succeeded."""
     path = os.path.join(folder, OUTCOME)
     part = f"{path}.{os.getpid()}"
     try:
@@ -95,7 +95,7 @@ def record(folder: str, outcome: Outcome) -> bool:
 
 
 def keep(descriptor: int, content: bytes = b"") -> bool:
-    """Write, make durable and close; tell whether that worked."""
+    """Write, sync and close; tell whether that succeeded."""
     try:
         write(descriptor, content)
         sync(descriptor)
@@ -107,16 +107,16 @@ def keep(descriptor: int, content: bytes = b"") -> bool:
 
 
 def write(descriptor: int, content: bytes) -> None:
-    """Write all of it."""
+    """Write the whole content."""
     rest = memoryview(content)
     while rest:
         rest = rest[os.write(descriptor, rest) :]
 
 
 def recorded(folder: str) -> Outcome | None:
-    """Return the outcome, or None where none is recorded."""
+    """Return the recorded outcome, or None."""
     try:
         with open(os.path.join(folder, OUTCOME), "rb") as file:
             return json.loads(file.read())
-    except (FileNotFoundError, NotADirectoryError, ValueError):  # none, or none that can be read
+    except (FileNotFoundError, NotADirectoryError, ValueError):  # missing or unreadable
         return None

@@ -1,4 +1,4 @@
-"""What a guardian and the owner of a run say to each other on their socket: a kind, a length, the content."""
+"""Frames of the protocol between a guardian and the owner of a run: a kind, a length, the content."""
 
 import struct
 from collections.abc import Iterator
@@ -7,25 +7,25 @@ from typing import Final
 ORDER: Final = b"P"
 """To the guardian: the run's folder and limits, as JSON."""
 CALL: Final = b"C"
-"""To the guardian: what to run."""
+"""To the guardian: the program's working directory, arguments and environment."""
 STDIN: Final = b"I"
-"""To the guardian: what the program can read."""
+"""To the guardian: the program's standard input."""
 STOP: Final = b"T"
-"""To the guardian: terminate, and why."""
+"""To the guardian: terminate the run; the content is the reason."""
 KILL: Final = b"K"
-"""To the guardian: kill at once."""
+"""To the guardian: kill the run at once."""
 
 STARTED: Final = b"S"
-"""From the guardian: the program runs; its process and the guardian's own, as JSON."""
+"""From the guardian: the program runs; the content has the process ids of the program and the guardian, as JSON."""
 REFUSED: Final = b"E"
-"""From the guardian: nothing has run, and why, as JSON."""
+"""From the guardian: the start failed and nothing has run; the content is the reason, as JSON."""
 OUT: Final = b"o"
 ERR: Final = b"e"
-"""From the guardian: what the program printed."""
+"""From the guardian: output of the program."""
 GAP: Final = b"g"
-"""From the guardian: here the next output is missing."""
+"""From the guardian: some output was dropped here."""
 DONE: Final = b"D"
-"""From the guardian: how it ended, as JSON."""
+"""From the guardian: the outcome, as JSON."""
 
 _HEAD: Final = struct.Struct(">cI")
 
@@ -36,13 +36,13 @@ def frame(kind: bytes, content: bytes = b"") -> bytes:
 
 
 class Frames:
-    """Frames out of bytes that come in pieces."""
+    """A parser of frames from a byte stream."""
 
     def __init__(self) -> None:
         self._bytes = bytearray()
 
     def feed(self, piece: bytes) -> Iterator[tuple[bytes, bytes]]:
-        """Take a piece, and go through the frames that are whole by now."""
+        """Add a piece, and yield the frames that are complete."""
         self._bytes += piece
         while len(self._bytes) >= _HEAD.size:
             kind, length = _HEAD.unpack_from(self._bytes)

@@ -1,7 +1,7 @@
-"""The guardian of one run: takes its folder, starts the program, watches over it to its end.
+"""The guardian of one run: it claims the folder, starts the program and supervises it to its end.
 
-A guardian is forked ahead, is there for one run and ends with it. It has no other children: whatever is beneath it is
-the run's.
+A guardian is forked ahead of time, serves one run and ends with it. It has no other children: all of its descendants
+belong to the run.
 """
 
 import errno
@@ -20,8 +20,8 @@ from covey.adapters.process.guard.waking import Waking
 
 
 def stand_by(house: int, control: socket.socket, taken: int, owner: int) -> bool:
-    """Wait for a run, say on `taken` that one has come, and watch over it; tell whether there was one, or the owner
-    wants none any more. `owner` is readable once the owner is dead; below 0 there is no such descriptor."""
+    """Wait for a run, report its arrival on `taken`, and supervise it. Return False if the owner wants no more runs.
+    `owner` becomes readable when the owner is dead; a negative value means that there is no such descriptor."""
     tree.die_with(house)
     tree.adopt_orphans()
     with Waking(signal.SIGCHLD, SWEEP) as waking:
@@ -43,7 +43,7 @@ def stand_by(house: int, control: socket.socket, taken: int, owner: int) -> bool
 def _guard(connection: socket.socket, stub: child.Stub, waking: Waking, owner: int) -> None:
     heard = frames.Frames()
     received = receive(connection, heard)
-    if received is None:  # the owner is gone
+    if received is None:  # the owner has disconnected
         stub.dismiss()
         return
     try:
@@ -60,14 +60,14 @@ def _guard(connection: socket.socket, stub: child.Stub, waking: Waking, owner: i
 
 
 def refuse(connection: socket.socket, refusal: child.Refusal) -> None:
-    """Tell the owner that nothing has run, and why."""
+    """Report to the owner that nothing has run, and the reason."""
     reason = json.dumps({"what": refusal.what, "errno": refusal.number})
     connection.setblocking(True)
     connection.sendall(frames.frame(frames.REFUSED, reason.encode()))
 
 
 def _begin(received: Received, stub: child.Stub, live: Live, waking: Waking, owner: int) -> Run:
-    """Take the folder and start the program; where that fails, leave everything as it was."""
+    """Claim the folder and start the program; after a failure, restore the folder."""
     order = received.order
     try:
         claim = folder.Claim(order.folder, order.run)
@@ -92,7 +92,8 @@ def _begin(received: Received, stub: child.Stub, live: Live, waking: Waking, own
 
 
 def _input(claim: folder.Claim, place: str, content: bytes | None) -> str:
-    """Return what the program reads: a file, so that nobody has to wait until it has read all of it."""
+    """Return the path of the program's standard input: a file, so that the guardian does not wait for the program to
+    read."""
     if content is None:
         return os.devnull
     descriptor = claim.create(folder.STDIN)
@@ -104,8 +105,8 @@ def _input(claim: folder.Claim, place: str, content: bytes | None) -> str:
 
 
 def _complain(place: str) -> None:
-    """Leave word of a fault of ours, for people."""
-    import traceback  # here because it is costly, and wanted only where something is wrong
+    """Log an error of the guardian itself, for people."""
+    import traceback  # imported here because it is slow, and needed only after an error
 
     descriptor = os.open(os.path.join(place, folder.COMPLAINT), os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
     folder.keep(descriptor, traceback.format_exc().encode("utf-8", "replace"))

@@ -1,8 +1,8 @@
-"""The house of the guardians: a small process, one for each owner, that forks a guardian for each run.
+"""The fork server: a small process, one for each owner, that forks a guardian for each run.
 
-Starting Python for each run would take tens of milliseconds, a fork takes one; and even that is not on the way: one
-guardian is forked ahead and waits for the owner's next run. Where a guardian is killed, the orphans of its run come to
-the house, and end there.
+Starting Python for each run would take tens of milliseconds; a fork takes one. Even the fork happens ahead of time: one
+guardian always waits for the owner's next run. If a guardian is killed, the orphans of its run become children of the
+fork server, which kills them.
 """
 
 import gc
@@ -20,15 +20,16 @@ from covey.adapters.process.guard.waking import Waking
 from covey.core.backoff import Backoff
 
 _PAUSES_MS: Final = Backoff(first=2.0, longest=1000.0)
-"""Milliseconds between looks for orphans."""
-"""How long to wait before looking again for orphans that were killed. What is there after all that can't be killed."""
+"""Milliseconds between checks for orphans."""
+"""The pauses between checks for orphans that were killed. A process that outlives all of them can't be killed."""
 
 _NO_RUN: Final = 3
-"""The exit code of a guardian that the owner left without a run."""
+"""The exit code of a guardian that got no run because the owner has left."""
 
 
 class ForkServerProcess:
-    """Forks guardians as long as its owner lives, and stays until the last of them has ended."""
+    """The main loop of the fork server. It forks guardians while its owner lives, and stays until the last of them has
+    ended."""
 
     def __init__(self, control: socket.socket, owner: int, waking: Waking) -> None:
         self._control: socket.socket | None = control
@@ -40,14 +41,14 @@ class ForkServerProcess:
         self._guardians: set[int] = set()
         self._has_orphans = False
         self._looks = 0
-        """How often orphans were looked for in a row, and found."""
+        """Checks in a row that found orphans."""
 
     @property
     def _pause(self) -> float:
         return _PAUSES_MS.after(self._looks + 1)
 
     def keep(self) -> None:
-        """Attend to the owner and to the children until both are gone."""
+        """Serve the owner and reap the children until both are gone."""
         while self._control is not None or self._guardians or self._is_ending_orphans():
             if self._control is not None and not self._next:
                 self._fork()
@@ -76,7 +77,7 @@ class ForkServerProcess:
         return self._has_orphans and self._pause < _PAUSES_MS.longest
 
     def _fork(self) -> None:
-        """Have a guardian wait for the owner's next run."""
+        """Fork a guardian that waits for the owner's next run."""
         house = os.getpid()
         try:
             pid = os.fork()
@@ -99,7 +100,7 @@ class ForkServerProcess:
             os._exit(status)
 
     def _refuse(self, control: socket.socket) -> None:
-        """Turn away a run for which there is no guardian, since none could be forked."""
+        """Refuse a run, because no guardian could be forked."""
         word, descriptors, _, _ = socket.recv_fds(control, 1, 1)
         if not word:
             self._close()
@@ -108,7 +109,7 @@ class ForkServerProcess:
                 refuse(connection, Refusal(PROCESS, self._problem))
 
     def _close(self) -> None:
-        """Fork no more."""
+        """Stop forking guardians."""
         if self._control is not None:
             self._control.close()
             self._control = None
@@ -127,7 +128,7 @@ class ForkServerProcess:
             self._has_orphans = False
 
     def _end_orphans(self) -> None:
-        """Kill what a guardian has left that was killed itself."""
+        """Kill the orphans of guardians that were killed."""
         if not self._has_orphans:
             self._looks = 0
             return
@@ -137,12 +138,12 @@ class ForkServerProcess:
         for pid in orphans:
             try:
                 os.kill(pid, signal.SIGKILL)
-            except PermissionError:  # another user's
+            except PermissionError:  # the process belongs to another user
                 continue
 
 
 def main() -> None:
-    """Keep the house: the control socket and the owner's process id are the arguments."""
+    """Run the fork server. Arguments: the control socket's descriptor, and the owner's process id."""
     control = socket.socket(fileno=int(sys.argv[1]))
     control.set_inheritable(False)
     owner = int(sys.argv[2])
@@ -150,16 +151,18 @@ def main() -> None:
     if os.getppid() != owner:
         return
     adopt_orphans()
-    # A collection would touch, and so copy, all memory that a new guardian shares with the house. Nothing here makes
-    # cycles that would have to be collected.
+    # A garbage collection would touch, and so copy, the memory that a new guardian shares with this process. Nothing
+    # here creates cycles that would have to be collected.
     gc.disable()
     with Waking(signal.SIGCHLD) as waking:
         ForkServerProcess(control, watch, waking).keep()
 
 
 def _watch(pid: int) -> int:
-    """Return a descriptor that is readable once the process has ended, or -1 where there is no such thing. The
-    connection says it as well, unless somebody forked the owner and so holds its end open."""
+    """Return a descriptor that becomes readable when the process ends, or -1 if the system has none.
+
+    The control socket shows the end of the owner too, unless a fork of the owner holds the other end open.
+    """
     if sys.platform != "linux":
         return -1
     try:

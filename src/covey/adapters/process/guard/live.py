@@ -1,4 +1,4 @@
-"""A guardian's connection to the owner of the run: it never blocks, and drops output rather than growing."""
+"""A guardian's connection to the owner of the run: it never blocks, and drops output at a bound."""
 
 import select
 import socket
@@ -8,16 +8,15 @@ from typing import Final
 from covey.adapters.process.guard.frames import GAP, Frames, frame
 
 WAITING_LIMIT: Final = 1024 * 1024
-"""How many bytes may wait for an owner that does not read."""
+"""Limit of the bytes that are buffered for an owner that does not read."""
 RATE: Final = 1024 * 1024
-"""How many bytes of output are passed on in a second: more is a flood, which nobody reads live and which would keep the
-owner from everything else."""
+"""Limit of the output that is forwarded in a second. More than that would keep the owner from all other work."""
 
 _PIECE: Final = 65536
 
 
 class Live:
-    """Both directions of the connection."""
+    """Both directions of the connection, without blocking."""
 
     def __init__(self, connection: socket.socket, frames: Frames) -> None:
         self._connection = connection
@@ -36,7 +35,7 @@ class Live:
         return bool(self._waiting)
 
     def show(self, kind: bytes, piece: bytes) -> None:
-        """Pass output on, or leave a gap."""
+        """Forward output, or drop it and mark a gap."""
         now = time.monotonic()
         if now - self._second >= 1.0:
             self._second, self._shown = now, 0
@@ -50,22 +49,22 @@ class Live:
         self.tell(kind, piece)
 
     def tell(self, kind: bytes, content: bytes = b"") -> None:
-        """Send a frame as soon as it can be taken."""
+        """Queue a frame, and send as much as the socket takes."""
         self._waiting += frame(kind, content)
         self.flush()
 
     def flush(self) -> None:
-        """Send what can be taken now."""
+        """Send as much as the socket takes now."""
         try:
             while self._waiting:
                 del self._waiting[: self._connection.send(self._waiting)]
         except BlockingIOError:
             return
-        except OSError:  # the owner is gone; `hear` says so too
+        except OSError:  # the owner is gone; `hear` reports that too
             self._waiting.clear()
 
     def hear(self) -> list[tuple[bytes, bytes]] | None:
-        """Return what the owner has said, or None where it is gone."""
+        """Return the owner's complete frames, or None if the owner is gone."""
         try:
             piece = self._connection.recv(_PIECE)
         except BlockingIOError:
@@ -75,7 +74,7 @@ class Live:
         return [*self._frames.feed(piece)] if piece else None
 
     def finish(self, limit: float) -> None:
-        """Give the owner some time to take what waits."""
+        """Wait up to `limit` seconds until the buffer is sent."""
         until = time.monotonic() + limit
         poll = select.poll()
         poll.register(self._connection, select.POLLOUT)

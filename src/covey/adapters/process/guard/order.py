@@ -1,4 +1,4 @@
-"""What a guardian is told: the call, which it passes on as it is, and the run's folder and limits."""
+"""The order for a guardian: the call, which it forwards unread, and the run's folder and limits."""
 
 import json
 import socket
@@ -10,20 +10,20 @@ _PIECE: Final = 65536
 
 
 class Call(NamedTuple):
-    """What the program's process becomes."""
+    """The arguments of the program's `exec`."""
 
     cwd: bytes
     argv: tuple[bytes, ...]
     env: dict[bytes, bytes]
 
     def written(self) -> bytes:
-        """Return it as bytes; none of its texts has a zero byte."""
+        """Serialize the call; none of its texts has a zero byte."""
         env = [name + b"=" + value for name, value in self.env.items()]
         return b"\0".join([b"%d" % len(self.argv), self.cwd, *self.argv, *env])
 
 
 def read_call(content: bytes) -> Call:
-    """Return a call as it was written."""
+    """Parse a serialized call."""
     count, cwd, *texts = content.split(b"\0")
     env: dict[bytes, bytes] = {}
     for text in texts[int(count) :]:
@@ -33,7 +33,7 @@ def read_call(content: bytes) -> Call:
 
 
 class Order(NamedTuple):
-    """What the guardian itself has to know."""
+    """The part of an order that the guardian itself needs."""
 
     folder: str
     run: str
@@ -43,18 +43,18 @@ class Order(NamedTuple):
     has_input: bool
 
     def written(self) -> bytes:
-        """Return it as bytes. Names of files need not be UTF-8; JSON carries also what they are then."""
+        """Serialize the order. File names need not be UTF-8; JSON carries their surrogate escapes."""
         return json.dumps(self._asdict()).encode()
 
 
 def read_order(content: bytes) -> Order:
-    """Return an order as it was written."""
+    """Parse a serialized order."""
     values: dict[str, Any] = json.loads(content)
     return Order(**values)
 
 
 class Received(NamedTuple):
-    """A whole order."""
+    """A complete order with its call and input."""
 
     order: Order
     call: bytes
@@ -62,7 +62,7 @@ class Received(NamedTuple):
 
 
 def receive(connection: socket.socket, frames: Frames) -> Received | None:
-    """Return what comes first on a connection, or None where that ends before it is whole."""
+    """Read an order from a connection; return None if the connection ends before the order is complete."""
     parts: dict[bytes, bytes] = {}
     while piece := connection.recv(_PIECE):
         parts.update(frames.feed(piece))

@@ -1,4 +1,4 @@
-"""Both outputs of a program: read as they come, kept, and passed on."""
+"""Capture of a program's two outputs: read as they arrive, stored, and forwarded."""
 
 import os
 from collections import deque
@@ -11,11 +11,12 @@ from covey.adapters.process.guard.live import Live
 
 
 class Keeper:
-    """Keeps at most `limit` bytes. A disk that is full costs what is kept, and nothing else."""
+    """The stored beginning and end of one output, at most `limit` bytes. A full disk loses stored output, and has no
+    other effect."""
 
     def __init__(self, path: str, limit: int) -> None:
         self._path = path
-        self._head: int | None = None  # made when there is something to keep: most programs leave one output empty
+        self._head: int | None = None  # created with the first output: most programs leave one of the two empty
         self._head_room = limit - limit // 2
         self._tail_room = limit // 2
         self._tail: deque[bytes] = deque()
@@ -23,7 +24,7 @@ class Keeper:
         self.total = 0
 
     def add(self, chunk: bytes) -> None:
-        """Count the chunk and keep what there is room for."""
+        """Count the chunk and store the part that fits."""
         self.total += len(chunk)
         if self._head_room:
             taken = chunk[: self._head_room]
@@ -42,7 +43,7 @@ class Keeper:
                 self._tail_size -= len(self._tail.popleft())
 
     def close(self) -> None:
-        """Make durable what is kept."""
+        """Write the end of the output, and sync."""
         if self._head is not None:
             keep(self._head)
         if self._tail:
@@ -60,7 +61,7 @@ _PIECE: Final = 65536
 
 
 class Outputs:
-    """What a program prints."""
+    """The outputs of one program."""
 
     def __init__(self, child: Child, place: str, limit: int, live: Live) -> None:
         stdout, stderr = (Keeper(os.path.join(place, name), limit) for name in (folder.STDOUT, folder.STDERR))
@@ -70,11 +71,11 @@ class Outputs:
 
     @property
     def open(self) -> list[int]:
-        """The descriptors on which more may come."""
+        """The descriptors that are still open."""
         return [*self._open]
 
     def read(self, descriptor: int) -> bool:
-        """Take what is there, up to a piece; tell whether there may be more."""
+        """Read one piece of output; tell whether there may be more."""
         try:
             piece = os.read(descriptor, _PIECE)
         except BlockingIOError:
@@ -89,7 +90,7 @@ class Outputs:
         return bool(piece)
 
     def close(self) -> dict[str, int]:
-        """Take the rest, keep it, and return how many bytes there were of each output."""
+        """Read and store the rest; return the total bytes of each output."""
         for descriptor in self.open:
             while self.read(descriptor):
                 pass

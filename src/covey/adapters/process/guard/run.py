@@ -1,4 +1,4 @@
-"""A run as its guardian sees it, from the program's start to the record of its end."""
+"""The supervision of a run by its guardian, from the program's start to the record of its end."""
 
 import json
 import os
@@ -16,16 +16,16 @@ from covey.adapters.process.guard.waking import Waking
 
 
 class Reaper:
-    """Reaps the children of this process; `status` is the program's, once it has ended."""
+    """The reaper of this process's children. `status` is the program's wait status, once it has ended."""
 
     def __init__(self, program: int) -> None:
         self._program = program
         self.status: int | None = None
         self.is_alone = False
-        """Whether there is no child left."""
+        """True if no child is left."""
 
     def reap(self) -> bool:
-        """Reap all that have ended, and tell whether there is no child left."""
+        """Reap all children that have ended, and tell whether none is left."""
         try:
             while ended := os.waitpid(-1, os.WNOHANG):
                 pid, status = ended
@@ -39,12 +39,12 @@ class Reaper:
 
 
 SWEEP: Final = signal.SIGUSR1
-"""Tells a guardian to end its run at once."""
+"""The signal that makes a guardian end its run at once."""
 
 KILL_LIMIT_S: Final = 5.0
-"""How long killed processes may take to be gone."""
+"""Time limit of killed processes to disappear."""
 FAREWELL_S: Final = 1.0
-"""How long the owner may take to hear how it ended; what it does not hear it finds in the folder."""
+"""Time limit of the owner to receive the outcome; later the owner reads it from the folder."""
 
 EXITED: Final = "exited"
 STOPPED: Final = "stopped"
@@ -53,7 +53,8 @@ ABANDONED: Final = "abandoned"
 
 
 class Run:
-    """A program that was started. `owner` is readable once the owner is dead; below 0 there is no such descriptor."""
+    """A started program. `owner` becomes readable when the owner is dead; a negative value means that there is no such
+    descriptor."""
 
     def __init__(
         self, order: Order, child: Child, outputs: Outputs, live: Live, waking: Waking, owner: int, started_at: float
@@ -75,7 +76,7 @@ class Run:
         live.tell(frames.STARTED, json.dumps(ids).encode())
 
     def watch(self) -> None:
-        """Attend to everybody until the tree is gone or has to be ended."""
+        """Serve the owner, the outputs and the signals until the process tree is gone or has to be killed."""
         while not self._is_over():
             for descriptor in self._ready():
                 if descriptor == self._live.fileno():
@@ -91,8 +92,8 @@ class Run:
             self._reaper.reap()
 
     def _is_over(self) -> bool:
-        """Tell whether there is nothing to wait for. What was told to terminate has its grace, also after the program
-        itself has ended; what a program leaves behind that ends by itself has none."""
+        """Tell whether the wait is over. After a request to terminate, the rest of the tree has its grace period even
+        if the program itself has ended. Processes that a program leaves at its own exit have none."""
         has_ended = self._reaper.status is not None
         return self._is_cut or self._reaper.is_alone or (has_ended and self._kill_at is None)
 
@@ -132,7 +133,7 @@ class Run:
         self._ending, self._why = ending, why
         self._kill_at = time.monotonic() + self._order.grace
         tree.signal_tree(self._group, signal.SIGTERM)
-        tree.signal_tree(self._group, signal.SIGCONT)  # one that was suspended could not hear it
+        tree.signal_tree(self._group, signal.SIGCONT)  # a suspended process could not handle it otherwise
 
     def _abandon(self) -> None:
         self._is_cut = True
@@ -140,13 +141,13 @@ class Run:
             self._ending = ABANDONED
 
     def end(self) -> None:
-        """End what is left, record how it went, and only then say it."""
+        """Kill the rest of the tree, record the outcome, and only then report it."""
         survivors = tree.end_tree(self._group, self._reaper.reap, KILL_LIMIT_S)
         ended_at = time.time()
         totals = self._outputs.close()
         code, number = _split(self._reaper.status)
         if self._ending == ABANDONED and (code is not None or number not in (None, signal.SIGKILL)):
-            self._ending = EXITED  # it was faster
+            self._ending = EXITED  # the program ended before it was killed
         outcome: folder.Outcome = {
             "run": self._order.run,
             "ending": self._ending,

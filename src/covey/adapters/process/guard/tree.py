@@ -1,7 +1,7 @@
-"""The tree of processes beneath one: who is in it, how it is ended, and how it is kept from getting away.
+"""The process tree of a run: its members, its end, and its containment.
 
-On Linux nothing gets away: a process whose parent ends comes to the nearest ancestor that adopts orphans. Elsewhere
-what leaves the program's process group is not seen.
+On Linux no process escapes: an orphan becomes a child of the nearest ancestor that adopts orphans. On other systems,
+processes that leave the program's process group are not seen.
 """
 
 import ctypes
@@ -21,17 +21,17 @@ _SET_CHILD_SUBREAPER: Final = 36
 _libc: Final = ctypes.CDLL(None) if IS_LINUX else None
 
 PAUSE_S: Final = 0.02
-"""How long to wait for killed processes to be gone before looking again."""
+"""Longest pause between checks for killed processes."""
 
 
 def adopt_orphans() -> None:
-    """From now on the orphans among our descendants become our children."""
+    """Make this process adopt the orphans among its descendants."""
     if _libc is not None:
         _libc.prctl(_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
 
 def die_with(parent: int) -> None:
-    """From now on the kernel kills us when our parent dies; leave at once where that has happened already."""
+    """Have the kernel kill this process when its parent dies; exit at once if the parent is already dead."""
     if _libc is not None:
         _libc.prctl(_SET_PDEATHSIG, int(signal.SIGKILL), 0, 0, 0)
         if os.getppid() != parent:
@@ -39,13 +39,14 @@ def die_with(parent: int) -> None:
 
 
 def live_on() -> None:
-    """From now on our parent's death is nothing to us."""
+    """Undo `die_with`."""
     if _libc is not None:
         _libc.prctl(_SET_PDEATHSIG, 0, 0, 0, 0)
 
 
 def descendants() -> list[int]:
-    """Return the processes beneath this one. Others may fork meanwhile: whoever needs all of them looks again."""
+    """Return the descendants of this process. Processes may fork meanwhile, so a caller that needs all of them repeats
+    the call."""
     beneath: dict[int, list[int]] = {}
     for name in os.listdir("/proc") if IS_LINUX else ():
         if name.isdecimal():
@@ -57,7 +58,7 @@ def descendants() -> list[int]:
 
 
 def children() -> list[int]:
-    """Return the processes whose parent is this one."""
+    """Return the children of this process."""
     own = os.getpid()
     return [int(name) for name in os.listdir("/proc") if name.isdecimal() and _parent(name) == own] if IS_LINUX else []
 
@@ -73,11 +74,11 @@ def _parent(pid: str) -> int:
         return 0
     finally:
         os.close(descriptor)
-    return int(stat[stat.rfind(b")") + 1 :].split()[1])  # the name before it may hold anything
+    return int(stat[stat.rfind(b")") + 1 :].split()[1])  # the name before it may contain any character
 
 
 def signal_tree(group: int, number: int) -> None:
-    """Send a signal to all processes beneath this one, and where they can't be seen to a process group."""
+    """Send a signal to all descendants; on systems other than Linux, to the process group."""
     if not IS_LINUX:
         _signal(os.killpg, group, number)
     for pid in descendants():
@@ -87,13 +88,12 @@ def signal_tree(group: int, number: int) -> None:
 def _signal(send: Callable[[int, int], None], target: int, number: int) -> None:
     try:
         send(target, number)
-    except (ProcessLookupError, PermissionError):  # gone, or another user's
+    except (ProcessLookupError, PermissionError):  # the process is gone, or belongs to another user
         return
 
 
 def end_tree(group: int, reap: Callable[[], bool], limit: float) -> list[int]:
-    """Kill all processes beneath this one until `reap` says that there are none; return those that stayed in spite of
-    it for `limit` seconds."""
+    """Kill all descendants until `reap` reports that none is left; return those that are left after `limit` seconds."""
     until = time.monotonic() + limit
     pauses = Backoff(first=0.001, longest=PAUSE_S).pauses()
     if not IS_LINUX:
@@ -102,5 +102,5 @@ def end_tree(group: int, reap: Callable[[], bool], limit: float) -> list[int]:
         signal_tree(group, signal.SIGKILL)
         if time.monotonic() > until:
             return descendants()
-        time.sleep(next(pauses))  # cut short by nothing: what was killed is gone within a moment
+        time.sleep(next(pauses))  # not interruptible: killed processes disappear quickly
     return []

@@ -1,4 +1,4 @@
-"""Signals as bytes on a descriptor, so that one wait hears them with everything else."""
+"""Signals as bytes on a descriptor, so that one `poll` covers them with everything else."""
 
 import os
 import signal
@@ -6,11 +6,12 @@ from types import FrameType
 from typing import Final, Self
 
 _IGNORED: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-"""What a terminal or a service manager may send to all processes. The guard ends when its owner does, not before."""
+"""Ignored signals, which a terminal or a service manager may send to all processes. The guard ends when its owner does,
+not before."""
 
 
 class Waking:
-    """Hears some signals from when it is entered until it is left."""
+    """A context that receives some signals while it is open."""
 
     def __init__(self, *signals: signal.Signals) -> None:
         self._signals = signals
@@ -30,7 +31,7 @@ class Waking:
         self.leave()
 
     def leave(self) -> None:
-        """Hear nothing any more."""
+        """Stop receiving signals."""
         signal.set_wakeup_fd(-1)
         os.close(self._read)
         os.close(self._write)
@@ -39,7 +40,7 @@ class Waking:
         return self._read
 
     def take(self) -> bytes:
-        """Return the numbers of the signals that came."""
+        """Return the numbers of the received signals."""
         try:
             return os.read(self._read, 4096)
         except BlockingIOError:
@@ -47,4 +48,4 @@ class Waking:
 
 
 def _note(_number: int, _frame: FrameType | None) -> None:
-    """Python has written the number to the descriptor; there is nothing else to do."""
+    """Do nothing: Python has already written the number to the descriptor."""
