@@ -23,7 +23,7 @@ WRITES = frozenset(
         "sweep",
     }
 )
-"""The methods of all tables that write."""
+"""The names of the writing methods of all tables."""
 
 Table = TypeVar("Table")
 

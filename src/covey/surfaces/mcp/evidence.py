@@ -1,4 +1,4 @@
-"""Evidence from later calls: a tool call that follows a result after a pause shows that the model has read the result.
+"""Evidence from later calls: a tool call after a pause implies that the model has read the results before it.
 
 A call that comes after a result does not prove that the model answered in between: models make several calls at once,
 and clients carry them out one after another. Such calls follow each other within moments. So a call counts only after a
@@ -45,7 +45,7 @@ class Evidence:
         self._waiting.append(_Shown(offer, self._services.clock.monotonic()))
 
     async def called(self) -> None:
-        """Confirm the offers that the model must have read before the call that comes in now."""
+        """Confirm, as inferred, the offers that were shown at least a pause before the call that comes in now."""
         now = self._services.clock.monotonic()
         read = [shown for shown in self._waiting if now - shown.at >= PAUSE_S]
         self._waiting = [shown for shown in self._waiting if shown not in read]

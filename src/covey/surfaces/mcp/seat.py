@@ -30,8 +30,8 @@ class ClientPlace(Protocol):
 
 
 class Seat:
-    """A place with its own session. The session is taken on first use. If it was ended from outside, the next call
-    takes a new one."""
+    """A place with its own session. The session is taken on first use. If the session was ended from outside, the
+    next call takes a new one."""
 
     def __init__(self, services: Services, take: TakeSeat) -> None:
         self.evidence = Evidence(services)

@@ -41,7 +41,7 @@ def client_name(context: Context) -> str | None:
 
 
 HTTP_LEASE: Final = timedelta(minutes=30)
-"""The lease of a session over HTTP, renewed by each request. Models think for minutes between two requests."""
+"""The lease of a session over HTTP, renewed by requests. Models think for minutes between two requests."""
 
 _KEY: Final = "covey.place"
 

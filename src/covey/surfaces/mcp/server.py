@@ -55,7 +55,7 @@ _log = logging.getLogger(__name__)
 
 
 async def mail_line(caller: Caller, toolkit: Toolkit) -> tuple[str, OfferId | None]:
-    """Return the waiting mail, framed, with its offer. Return an empty text if nothing waits, or if hooks show it."""
+    """Return the waiting mail, framed, with its offer. Return an empty text if no mail waits, or if hooks show it."""
     if caller.identity.session is None:
         return "", None
     try:

@@ -116,7 +116,7 @@ class SpawnOptions(TypedDict, total=False):
     label: str
     description: str
     relaying: str
-    """The id of the message that causes this child."""
+    """The id of the message on whose behalf the child works."""
     cwd: str
     """The working directory of a child of the caller's own agent; by default the current one."""
     run: Child
@@ -271,7 +271,7 @@ class Member:
         await self._services.dialogue.archive(parse_message_id(message_id), self.identity)
 
     async def withdraw(self, message_id: str) -> Receipt:
-        """Withdraw a message of this agent that was not shown to a recipient yet."""
+        """Withdraw the copies of a message of this agent that were not shown to a model yet."""
         record = await self._services.mail.withdraw(parse_message_id(message_id), self.identity)
         return Receipt(record, self._services.mail)
 

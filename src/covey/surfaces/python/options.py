@@ -34,7 +34,7 @@ class MessageOptions(TypedDict, total=False):
     in_reply_to: str
     """The id of the message that a request or notify refers to, in its thread: a question back, a remark."""
     relaying: str
-    """The id of the message that this one passes on. This message spends one of its hops."""
+    """The id of the message that this one passes on. Passing a message on spends one of its hops."""
     correlation_id: str
     callback: tuple[str, str]
     """The channel and conversation that results belong to."""

@@ -74,7 +74,8 @@ class Spawned:
     async def send(
         self, text: str, *, kind: Literal["notify", "request"] = "notify", **options: Unpack[MessageOptions]
     ) -> Receipt:
-        """Send a message to the child. A request expects a reply. A child in session mode is run again for it."""
+        """Send a message to the child. A request expects a reply. A child in session mode is run again for the
+        message."""
         parsed = choice(Kind, kind, "kind")
         if parsed not in (Kind.NOTIFY, Kind.REQUEST):
             raise Invalid("kind", kind, "use notify or request")

@@ -36,7 +36,7 @@ class TurnOptions(TypedDict, total=False):
     leads: Collection[str]
     """Agents whose mail comes before that of other agents."""
     lease: timedelta
-    """The lease on the messages: they return to the queue if it is not renewed in time."""
+    """The lease on the messages: without renewal they return to the queue when the lease ends."""
     more: str
     """The instruction to read the messages that did not fit. {agent} stands for the reader's name."""
     rest: str

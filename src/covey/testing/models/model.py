@@ -20,7 +20,7 @@ _LOOK: Final = 0.02
 
 
 class ModelServer(ThreadingTCPServer):
-    """An HTTP server for one service. It runs from its construction until `close`."""
+    """An HTTP server for one service, which runs from its construction until `close`."""
 
     request_queue_size = 128
 

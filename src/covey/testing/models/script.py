@@ -23,7 +23,7 @@ class ToolCall(NamedTuple):
 
 
 class Thought(NamedTuple):
-    """A thought of the model. It is left out if thinking is off, and in OpenAI's chat API, which hides thoughts."""
+    """A thought of the model; left out if thinking is off, and in OpenAI's chat API, which hides thoughts."""
 
     text: str
 
@@ -41,7 +41,7 @@ class Stop(StrEnum):
 
 
 class Trouble(StrEnum):
-    """A failure of the provider. Each provider reports it with its own status and body."""
+    """A failure of the provider, which each provider reports with its own status and body."""
 
     RATE_LIMITED = "rate limited"
     OVERLOADED = "overloaded"

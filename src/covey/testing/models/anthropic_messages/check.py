@@ -261,7 +261,7 @@ def _breakpoints(value: Json) -> int:
 
 
 def _check_end(at: Cursor, last: Speech, thinking: Thinking, able: Abilities) -> None:
-    """Refuse a prefill of the answer if the model does not continue one, or if the prefill ends in whitespace."""
+    """Refuse a prefill of the answer if the model takes none, if thinking is on, or if it ends in whitespace."""
     if last.role != "assistant" or last.is_paused:
         return
     if not able.continues_prefill or thinking.is_on:

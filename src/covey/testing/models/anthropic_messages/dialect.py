@@ -85,7 +85,7 @@ _TROUBLES: Final = {
 
 
 class AnthropicMessages:
-    """The dialect of the Messages API. It remembers the model's tool uses, each with the thoughts of its turn."""
+    """The dialect of the Messages API, with a memory of the model's tool uses and the thoughts of their turns."""
 
     api = Api.ANTHROPIC_MESSAGES
     path = "/v1/messages"

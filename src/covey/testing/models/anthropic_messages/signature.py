@@ -18,7 +18,7 @@ _MARK = "scripted"
 
 
 class Signature(NamedTuple):
-    """Digests of the signed parts. An empty digest is not checked."""
+    """Digests of the signed parts. With an empty `prefix`, the conversation is not checked."""
 
     thought: str
     prefix: str = ""

@@ -177,7 +177,7 @@ def _check_choice(choice: Cursor | None, names: set[str]) -> None:
 
 
 class OpenAIChat:
-    """The dialect of the Chat Completions API. It has no memory: each request is complete."""
+    """The dialect of the Chat Completions API, without a memory: each request is complete."""
 
     api = Api.OPENAI_CHAT
     path = "/v1/chat/completions"

@@ -173,7 +173,7 @@ def response(turn: Turn, request: ModelRequest, output: list[JsonObject]) -> Jso
 
 
 class OpenAIResponses:
-    """The dialect of the Responses API. It remembers stored responses."""
+    """The dialect of the Responses API, with a memory of stored responses."""
 
     api = Api.OPENAI_RESPONSES
     path = "/v1/responses"
