@@ -1,6 +1,6 @@
-"""For people who write adapters or test against Covey: fakes that are turned by hand, and records to try them on.
+"""Test support for authors of adapters and programs: fakes that tests control by hand, and sample records.
 
-The contract suites are in `covey.testing.contracts`, apart because they need pytest.
+The contract suites are in `covey.testing.contracts`, in a package of their own because they need pytest.
 """
 
 from covey.testing.dying import Death, Died, DyingLog, DyingStore, Moment, deaths

@@ -1,4 +1,4 @@
-"""A store that dies where it is told, as a killed process does."""
+"""Fault injection: a store and a log that die at a chosen point, like a killed process."""
 
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from enum import StrEnum
@@ -23,7 +23,7 @@ WRITES = frozenset(
         "sweep",
     }
 )
-"""The methods of all tables that write."""
+"""The names of the writing methods of all tables."""
 
 Table = TypeVar("Table")
 
@@ -47,7 +47,7 @@ class _CountingTable:
 
 
 class CountingTransaction:
-    """Calls `written` after every write; what that raises comes out of the write."""
+    """A transaction that calls `written` after every write. An exception of `written` is raised by the write."""
 
     def __init__(self, transaction: Transaction, written: Callable[[], None]) -> None:
         def counting(table: Table) -> Table:
@@ -90,35 +90,37 @@ T = TypeVar("T")
 
 
 class Died(Exception):
-    """The store is dead. Not a CoveyError: no code of ours may expect it, because a killed process sees nothing."""
+    """The store is dead. Not a CoveyError: no code of Covey may expect this exception, because a killed process sees
+    nothing."""
 
 
 class Moment(StrEnum):
     BEFORE = "before"
     """Nothing of the commit has happened."""
     WITHIN = "within"
-    """Some of it was written, and nothing of that counts."""
+    """A part of the commit was written, and nothing of that part counts."""
     AFTER = "after"
-    """It is durable, and the caller is never told."""
+    """The commit is durable, but the caller never learns of it."""
 
 
 class Death(NamedTuple):
     commit: int
-    """In which commit, counted from 1."""
+    """The number of the commit, counted from 1."""
     moment: Moment
     write: int = 0
-    """WITHIN: after how many writes of that commit."""
+    """For WITHIN: the number of writes in that commit before the death."""
 
 
 class DyingStore:
-    """Does what `store` does until its death. Without one it only counts: a first run finds all the deaths to try."""
+    """A store that delegates to `store` until its death. Without a death it only counts writes: a first run finds all
+    the deaths to try."""
 
     def __init__(self, store: Store, death: Death | None = None) -> None:
         self._store = store
         self._death = death
         self._is_dead = False
         self.writes: list[int] = []
-        """How many writes each commit has made so far."""
+        """The number of writes of each commit so far."""
 
     @property
     def capabilities(self) -> Capabilities:
@@ -147,7 +149,7 @@ class DyingStore:
         return await self._store.read(operation, is_long=is_long)
 
     async def close(self) -> None:
-        """Close the store beneath, dead or not: a test wants its files back."""
+        """Close the underlying store, dead or not, so that a test can open its files again."""
         await self._store.close()
 
     def _die_at(self, point: Death) -> None:
@@ -160,7 +162,7 @@ class DyingStore:
 
 
 def deaths(writes: Sequence[int]) -> Iterator[Death]:
-    """Go through every death that is possible in a run that made so many `writes` in each of its commits."""
+    """Yield every possible death in a run whose commits made these numbers of `writes`."""
     for commit, count in enumerate(writes, 1):
         yield Death(commit, Moment.BEFORE)
         yield from (Death(commit, Moment.WITHIN, write) for write in range(1, count + 1))
@@ -168,7 +170,7 @@ def deaths(writes: Sequence[int]) -> Iterator[Death]:
 
 
 class DyingLog:
-    """Does what `log` does until its death at an addition, counted from 1. Without one it only counts."""
+    """A log that delegates to `log` until its death at an addition, counted from 1. At 0 it only counts additions."""
 
     def __init__(self, log: Log, addition: int = 0, moment: Moment = Moment.BEFORE) -> None:
         self._log = log

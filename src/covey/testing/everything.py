@@ -1,4 +1,4 @@
-"""One record in every table: what all-or-nothing and durability are tried on."""
+"""One record in every table, for tests of atomicity and durability."""
 
 from collections.abc import Sequence
 
@@ -50,7 +50,7 @@ async def write_everything(transaction: Transaction) -> None:
 
 
 async def read_everything(transaction: Transaction) -> Sequence[object]:
-    """Return what `write_everything` wrote, as far as it is there: nothing of it is an empty sequence."""
+    """Return the records of `write_everything` that the store has; an empty sequence if it has none."""
     found = (
         await transaction.agents.get(an_agent().name),
         await transaction.sessions.get(a_session().id),
@@ -74,4 +74,4 @@ async def read_everything(transaction: Transaction) -> Sequence[object]:
 
 
 EVERYTHING = 17
-"""How many records `read_everything` returns where all of it is there."""
+"""The number of records that `read_everything` returns if all are there."""

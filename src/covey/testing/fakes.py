@@ -1,4 +1,4 @@
-"""A clock that is turned by hand."""
+"""Fakes for tests: a clock that is set by hand, ids in a fixed order, and wake-ups that are lost."""
 
 from collections.abc import Collection
 from contextlib import AbstractAsyncContextManager
@@ -10,7 +10,7 @@ from covey.ports.wakeups import Bell, Wakeups
 
 
 class HandClock:
-    """Stands still until a test moves it."""
+    """A clock that stands still until a test moves it."""
 
     def __init__(self, now: datetime = datetime(2026, 1, 1, tzinfo=UTC)) -> None:
         self._now = now
@@ -23,20 +23,21 @@ class HandClock:
         return self._monotonic
 
     def advance(self, seconds: float) -> datetime:
-        """Let time pass, on both scales; return the new time."""
+        """Let time pass on the wall clock and the monotonic clock. Return the new wall-clock time."""
         if seconds < 0:
             raise ValueError("time does not pass backwards: `jump` does that")
         self._monotonic += seconds
         return self.jump(seconds)
 
     def jump(self, seconds: float) -> datetime:
-        """Set the clock forward or back, as an administrator does; no time passes. Return the new time."""
+        """Set the wall clock forward or back, as an administrator does. No monotonic time passes. Return the new
+        time."""
         self._now += timedelta(seconds=seconds)
         return self._now
 
 
 class CountingIds:
-    """Valid ids, the same in every run. Its secrets keep nobody out."""
+    """Valid ids, the same in every run. The secrets can be guessed."""
 
     def __init__(self) -> None:
         self._numbers = count(1)
@@ -63,7 +64,7 @@ def numbered_uuid(number: int) -> str:
 
 
 class DeafWakeups:
-    """Drops every ring; bells can be listened to, and run into their timeouts."""
+    """Wake-ups that drop every ring of this object. Waits on their bells run into the timeout."""
 
     def __init__(self, wakeups: Wakeups) -> None:
         self._wakeups = wakeups

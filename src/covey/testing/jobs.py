@@ -1,4 +1,4 @@
-"""What the processes of a shared contract do to a space at the same time."""
+"""Jobs for the worker processes of a shared contract, which act on one space at the same time."""
 
 import asyncio
 import itertools
@@ -27,7 +27,7 @@ PATIENCE = 30.0
 
 
 async def count(store: Store, tell: Tell, times: str) -> None:
-    """Count one further, `times` times."""
+    """Increment a counter, `times` times."""
 
     async def increment(transaction: Transaction) -> int:
         number = int(await transaction.settings.get("count") or 0) + 1
@@ -56,7 +56,7 @@ async def place(store: Store, tell: Tell, times: str) -> None:
 
 
 async def claim(store: Store, tell: Tell) -> None:
-    """Take what is queued, one after the other, until nothing is left."""
+    """Take queued deliveries, one after the other, until none is left."""
 
     async def take(transaction: Transaction) -> Delivery | None:
         waiting = await transaction.inboxes.waiting(INBOX, {DeliveryState.QUEUED}, limit=1)
@@ -71,7 +71,7 @@ async def claim(store: Store, tell: Tell) -> None:
 
 
 async def append(store: Store, tell: Tell, times: str) -> None:
-    """Append events that tell who wrote them, and as which of theirs."""
+    """Append events that carry the id of the writing process and its own count."""
     for n in range(int(times)):
         event = an_event(details={"writer": os.getpid(), "n": n})
         await store.commit(lambda tx, event=event: tx.journal.append(event))
@@ -79,7 +79,7 @@ async def append(store: Store, tell: Tell, times: str) -> None:
 
 
 async def follow(store: Store, tell: Tell, total: str) -> None:
-    """Follow the journal until so many events were seen, or patience ends."""
+    """Follow the journal until `total` events were seen, or until `PATIENCE` seconds have passed."""
     position, seen, limit = 0, 0, time.monotonic() + PATIENCE
     while seen < int(total) and time.monotonic() < limit:
         events = await store.read(lambda tx, position=position: tx.journal.read(position, 10))
@@ -91,7 +91,7 @@ async def follow(store: Store, tell: Tell, total: str) -> None:
 
 
 async def deal(store: Store, tell: Tell) -> None:
-    """File messages, each with all that belongs to it, until killed; every other one as a light commit."""
+    """File messages, each with its related records, until killed. Every other commit is a light one."""
     for is_light in itertools.cycle((False, True)):
         message_id = new_message_id()
         await store.commit(lambda tx, message_id=message_id: deal_one(tx, message_id), is_light=is_light)
@@ -126,7 +126,7 @@ async def ring(wakeups: Wakeups, tell: Tell, *topics: str) -> None:
 
 
 async def listen(wakeups: Wakeups, tell: Tell, *topics: str) -> None:
-    """Listen until killed, and tell of every ring."""
+    """Listen until killed, and report every ring."""
     async with wakeups.listen([Topic(topic) for topic in topics]) as bell:
         tell("listening")
         while True:
@@ -135,7 +135,7 @@ async def listen(wakeups: Wakeups, tell: Tell, *topics: str) -> None:
 
 
 def hold(liveness: Liveness, tell: Tell) -> None:
-    """Hold what this process holds, until killed."""
+    """Take the liveness holder of this process and report it. The worker keeps the holder until killed."""
     tell(list(liveness.hold()))
 
 

@@ -1,4 +1,4 @@
-"""How a contract opens what it tests, in its own process and in others."""
+"""Factories with which a contract opens the adapter under test, in its own process and in others."""
 
 import importlib
 from collections.abc import AsyncGenerator, Callable, Collection
@@ -15,10 +15,10 @@ from covey.ports.views import Views
 from covey.ports.wakeups import Wakeups
 
 Ring = Callable[[Collection[Topic]], None]
-"""Where a store says which topics ring."""
+"""Called by a store with the topics that ring."""
 
 OpenStore = Callable[[Ring], AbstractAsyncContextManager[Store]]
-"""Opens a store. Every call within one test opens the same space; each test has a fresh one."""
+"""Opens a store. Every call within one test opens the same space; each test has a fresh space."""
 
 OpenWakeups = Callable[[], AbstractAsyncContextManager[Wakeups]]
 OpenLiveness = Callable[[], Liveness]
@@ -26,7 +26,7 @@ OpenLauncher = Callable[[], AbstractAsyncContextManager[Launcher]]
 
 
 OpenLog = Callable[[], Log]
-"""Opens a log. Every call within one test opens the same one; each test has one that is not there yet."""
+"""Opens a log. Every call within one test opens the same log; at the start of each test the log does not exist."""
 
 OpenLogSnapshots = Callable[[], LogSnapshots]
 
@@ -42,7 +42,7 @@ OpenSearch = Callable[[], AbstractAsyncContextManager[Searched]]
 
 
 class Viewed(NamedTuple):
-    """A store, and what shows it as it is at one moment."""
+    """A store, and the views of its snapshots."""
 
     store: Store
     views: Views
@@ -52,10 +52,10 @@ OpenViews = Callable[[], AbstractAsyncContextManager[Viewed]]
 
 
 class Locator(NamedTuple):
-    """What another process needs to open the same space: an importable function, and its first argument.
+    """The data with which another process opens the same space: an importable function, and its first argument.
 
-    The function is `(argument, ring)` for a store and `(argument)` for anything else; it returns what the fixture
-    of the same port returns when it is called.
+    The function takes `(argument, ring)` for a store and `(argument)` for any other port. It returns the same as a call
+    of the fixture of that port.
     """
 
     factory: str
@@ -71,7 +71,7 @@ class Locator(NamedTuple):
         return cast(AbstractAsyncContextManager[Wakeups], self._function()(self.argument))
 
     def liveness(self) -> Liveness:
-        """Open what knows who is alive."""
+        """Open the liveness port."""
         return cast(Liveness, self._function()(self.argument))
 
     def _function(self) -> Callable[..., object]:
@@ -88,7 +88,7 @@ C = TypeVar("C", bound=Closes)
 
 @asynccontextmanager
 async def closing(thing: C) -> AsyncGenerator[C]:
-    """Give `thing`, and close it at the end."""
+    """Yield `thing`, and close it at the end."""
     try:
         yield thing
     finally:
@@ -96,4 +96,4 @@ async def closing(thing: C) -> AsyncGenerator[C]:
 
 
 def silent(_topics: Collection[Topic]) -> None:
-    """Ring nobody."""
+    """Ignore a ring."""

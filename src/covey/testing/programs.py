@@ -1,4 +1,4 @@
-"""Small programs for tries of a launcher, and a look at which processes of a run there are."""
+"""Small programs for tests of a launcher, and checks of the processes of a run."""
 
 import os
 import sys
@@ -11,13 +11,13 @@ from typing import Final
 from covey.ports.launcher import RUN_VARIABLE, Program
 
 SOON_S: Final = 20.0
-"""More than anything takes that has to happen soon; a test that passes never waits so long."""
+"""The limit of a wait in seconds; a test that passes never waits so long."""
 
 _numbers = count(1)
 
 
 def a_program(folder: Path, *argv: str, stdin: bytes | None = None, grace: float = SOON_S) -> Program:
-    """Return a program with a run and a folder of its own within `folder`."""
+    """Return a program with its own run id, and its own folder within `folder`."""
     run = f"run-{os.getpid()}-{next(_numbers)}"
     return Program(
         argv=argv,
@@ -36,7 +36,7 @@ def a_script(folder: Path, script: str, *, stdin: bytes | None = None, grace: fl
 
 
 def processes(run: str) -> list[int]:
-    """Return the processes that carry a run's mark. Where there is no /proc, none can be seen."""
+    """Return the ids of the processes that carry a run's mark. Only Linux has this list; elsewhere it is empty."""
     if sys.platform != "linux":
         return []
     return [int(place.name) for place in Path("/proc").iterdir() if place.name.isdecimal() and _carries(place, run)]
@@ -50,7 +50,7 @@ def _carries(place: Path, run: str) -> bool:
 
 
 def is_there(pid: int) -> bool:
-    """Tell whether a process is there, be it as a zombie."""
+    """Tell whether a process exists; a zombie counts."""
     try:
         os.kill(pid, 0)
     except ProcessLookupError:
@@ -59,7 +59,7 @@ def is_there(pid: int) -> bool:
 
 
 def becomes(condition: Callable[[], bool]) -> bool:
-    """Tell whether something comes true soon."""
+    """Wait until a condition holds. Return False after `SOON_S` seconds."""
     until = time.monotonic() + SOON_S
     while not condition():
         if time.monotonic() > until:

@@ -1,6 +1,6 @@
-"""Records with sensible defaults, for tests: name what matters, leave the rest.
+"""Sample records with sensible defaults, for tests: a test sets only the fields that matter.
 
-`n` makes a record different from others of its kind. Fields that are not offered here: `a_session(1)._replace(…)`.
+`n` makes a record different from others of its kind. To set a field without a parameter: `a_session(1)._replace(…)`.
 """
 
 from collections.abc import Mapping
@@ -42,7 +42,7 @@ START = datetime(2026, 1, 1, tzinfo=UTC)
 
 
 def at(seconds: float) -> datetime:
-    """Return the time so many seconds after the start of the story."""
+    """Return the time `seconds` after `START`."""
     return START + timedelta(seconds=seconds)
 
 
@@ -75,7 +75,7 @@ def a_session(
     joined_at: datetime = START,
     ended_at: datetime | None = None,
 ) -> Session:
-    """Return an attached session of bob's."""
+    """Return an attached session, by default of bob."""
     return Session(
         id=a_session_id(n),
         key=key or main_key(AgentName(agent), None if n == 1 else a_session_id(n)),
@@ -104,7 +104,7 @@ def a_message(
     scope: str | None = None,
     created_at: datetime = START,
 ) -> Message:
-    """Return a message of alice's to bob."""
+    """Return a message, by default from alice to bob."""
     message_id = a_message_id(n)
     return Message(
         id=message_id,
@@ -149,7 +149,7 @@ def a_delivery(
     expires_at: datetime | None = None,
     lease_until: datetime | None = None,
 ) -> Delivery:
-    """Return a copy of the `n`-th message, parked with bob."""
+    """Return a copy of the `n`-th message, by default parked for bob."""
     return Delivery(
         id=delivery_id(a_message_id(n), copy),
         message_id=a_message_id(n),
@@ -194,7 +194,7 @@ def a_ticket(
     opened_at: datetime = START,
     awaits: TicketId | None = None,
 ) -> Ticket:
-    """Return the debt of bob's to alice for the `n`-th message."""
+    """Return the debt for the `n`-th message, by default of bob to alice."""
     return Ticket(
         id=ticket_id(a_message_id(n), AgentName(debtor)),
         message_id=a_message_id(n),
@@ -218,7 +218,7 @@ def a_task(
     deadline: datetime | None = None,
     parent: MessageId | None = None,
 ) -> Task:
-    """Return what alice handed to bob with the `n`-th message."""
+    """Return the task of the `n`-th message, by default delegated by alice to bob."""
     return Task(
         id=a_message_id(n),
         delegator=AgentName(delegator),
@@ -270,7 +270,7 @@ def a_run(
     is_told: bool = True,
     ended_at: datetime | None = None,
 ) -> Run:
-    """Return the `n`-th run, a child of bob's that alice's session has started."""
+    """Return the `n`-th run, by default of a child of bob that a session of alice has started."""
     session = a_session_id(100 + n)
     run = Run(
         id=a_run_id(n),
@@ -299,7 +299,7 @@ def a_post(
     next_at: datetime | None = START,
     holder: str | None = None,
 ) -> Post:
-    """Return the post of the `n`-th message, which is due."""
+    """Return the post of the `n`-th message, by default due at `START`."""
     return Post(
         id=delivery_id(a_message_id(n), 1),
         channel=AgentName(channel),
@@ -315,25 +315,25 @@ def a_post(
 
 
 def a_binding(conversation: str = "c-1", *, channel: str = "ops", to: str = "bob") -> Binding:
-    """Return the binding of a conversation to bob."""
+    """Return the binding of a conversation, by default to bob."""
     return Binding(AgentName(channel), conversation, parse_address(to), START)
 
 
 def a_tree(n: int = 1, *, grew_at: datetime = START) -> Tree:
-    """Return what the `n`-th message has led to: as many messages, in one chain."""
+    """Return the causal tree of the `n`-th message, with `n` further messages in one chain."""
     return Tree(a_message_id(n), START, grew_at, messages=n + 1, depth=n)
 
 
 def a_flow(*, source: str = "alice", to: str = "bob") -> Flow:
-    """Return the flow from alice to bob, with one sample."""
+    """Return a flow with one sample, by default from alice to bob."""
     return Flow(Party(source), Party(to), START, (1,), 1)
 
 
 def a_wait(n: int = 1, *, asker: str = "alice") -> Wait:
-    """Return alice's wait for the answer to the `n`-th message."""
+    """Return the wait for the answer to the `n`-th message, by default of alice."""
     return Wait(AgentName(asker), a_ticket(n).id, a_session_id(n), at(n), at(60 + n))
 
 
 def a_token(n: int = 1, *, agent: str = "bob", created_at: datetime = START) -> Token:
-    """Return a token of bob's."""
+    """Return a token, by default of bob."""
     return Token(f"hash-{n}", AgentName(agent), created_at, note=f"token {n}", used_at=created_at)

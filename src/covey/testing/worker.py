@@ -1,7 +1,7 @@
-"""What runs in a process that a contract starts.
+"""The main function of a worker process that a contract starts.
 
-It opens the space, says that it is ready, waits for a word, does its job, and tells each result as JSON the moment it
-has it.
+The worker opens the space, reports that it is ready, waits for a start signal and does its job. It sends each result as
+JSON immediately.
 """
 
 import asyncio
@@ -16,7 +16,7 @@ from covey.testing.opening import Locator, silent
 
 
 def work(pipe: Connection, environ: Mapping[str, str], job: str, factory: str, argument: str, *rest: str) -> None:
-    """Do one job, in the environment of whoever wants it done."""
+    """Do one job, with the environment variables of the test process."""
     os.environ.clear()
     os.environ.update(environ)
     with pipe:
@@ -29,7 +29,7 @@ async def _work(pipe: Connection, job: str, locator: Locator, *rest: str) -> Non
 
     def ready() -> None:
         tell("ready")
-        pipe.recv_bytes()  # until all the others have said so too
+        pipe.recv_bytes()  # the start signal comes when all workers are ready
 
     if job in STORE_JOBS:
         async with locator.store(silent) as store:
@@ -43,4 +43,4 @@ async def _work(pipe: Connection, job: str, locator: Locator, *rest: str) -> Non
         liveness = locator.liveness()
         ready()
         LIVENESS_JOBS[job](liveness, tell, *rest)
-        pipe.recv_bytes()  # what it holds it holds until it is killed
+        pipe.recv_bytes()  # the process must keep its holder until it is killed

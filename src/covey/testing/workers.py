@@ -1,4 +1,4 @@
-"""Processes that a contract starts, lets run together, listens to, and kills."""
+"""Worker processes of a contract: started together, read, and killed."""
 
 import json
 import os
@@ -13,15 +13,15 @@ from covey.testing.opening import Locator
 from covey.testing.worker import work
 
 LIMIT = 40.0
-"""After so many seconds a worker that has not ended is killed, so that no test waits for ever."""
+"""The seconds after which a worker that has not ended is killed, so that no test waits for ever."""
 
 _FRESH = get_context("forkserver")
-"""Each is forked from a process that has opened nothing and has one thread. What `set_forkserver_preload` names is
-imported there once, and not by each worker anew."""
+"""Each worker is forked from a process with one thread and no open resources. Modules named by `set_forkserver_preload`
+are imported once in that process, instead of once in each worker."""
 
 
 class Worker:
-    """One process that does one job."""
+    """One worker process that does one job."""
 
     def __init__(self, job: str, locator: Locator, *arguments: str) -> None:
         self._pipe, theirs = _FRESH.Pipe()
@@ -32,44 +32,44 @@ class Worker:
         self._watchdog.start()
 
     def wait_until_ready(self) -> None:
-        """Wait until it has opened the space."""
+        """Wait until the worker has opened the space."""
         assert self.next_result() == "ready", "a worker could not open the space"
 
     def go(self) -> None:
-        """Let it do its job."""
+        """Send the start signal."""
         self._pipe.send_bytes(b"go")
 
     def next_result(self) -> Json:
-        """Wait for what it tells next; None where it has ended, and where it was killed in the middle of telling."""
+        """Wait for the next result. Return None if the worker has ended, or was killed while it sent a result."""
         try:
             return json.loads(self._pipe.recv_bytes())
         except (EOFError, ConnectionResetError):
             return None
 
     def results(self) -> Iterator[Json]:
-        """Go through what it tells until it ends."""
+        """Yield the worker's results until it ends."""
         while (result := self.next_result()) is not None:
             yield result
 
     def finish(self) -> list[Json]:
-        """Wait for its end and return what it told; it must have ended well."""
+        """Wait for the worker's end and return its results. Its exit code must be 0."""
         told = [*self.results()]
         self._process.join(LIMIT)
         assert self._process.exitcode == 0, "a worker failed"
         return told
 
     def kill(self) -> None:
-        """Kill it where it stands, and return when it is gone."""
+        """Kill the worker, and return when the process is gone."""
         self._process.kill()
         self._process.join(LIMIT)
 
     def stop(self) -> None:
-        """Stop it where it stands: it lives, and does nothing."""
+        """Suspend the worker with SIGSTOP: the process stays alive, and does nothing."""
         assert self._process.pid is not None
         os.kill(self._process.pid, signal.SIGSTOP)
 
     def close(self) -> None:
-        """Kill it where it has not ended, and let go of everything."""
+        """Kill the worker if it has not ended, and release its resources."""
         self.kill()
         self._watchdog.cancel()
         self._watchdog.join()
@@ -79,7 +79,7 @@ class Worker:
 
 @contextmanager
 def started(*workers: Worker) -> Generator[Sequence[Worker]]:
-    """Wait until all have opened the space, let them go at once, and see that none is left."""
+    """Wait until all workers have opened the space, and start them at once. At the end, close all of them."""
     with ExitStack() as stack:
         for worker in workers:
             stack.callback(worker.close)

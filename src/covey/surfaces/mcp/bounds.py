@@ -1,7 +1,7 @@
-"""Bounds of the HTTP server: a request that does not come in ends, and no token takes more than its share.
+"""Limits of the HTTP server: a timeout for incoming requests, and quotas for each token.
 
-uvicorn ends connections that are idle between requests, and no others: a client that sends half a request would hold
-its connection for ever. The protocol here gives each request a time from its first byte to its last.
+uvicorn ends only connections that are idle between requests: a client that sends half a request would hold its
+connection for ever. The protocol here sets a timeout from the first byte of each request to its last.
 """
 
 import asyncio
@@ -28,16 +28,16 @@ _INCOMPLETE: Final = (h11.IDLE, h11.SEND_BODY)
 
 
 class Sessions(StreamableHTTPSessionManager):
-    """Sessions of the protocol of 2025, which can be counted."""
+    """A session manager for the protocol of 2025 that counts the sessions of a token."""
 
     def count_of(self, user: AuthenticatedUser) -> int:
-        """Return how many sessions the holder of a token has open."""
+        """Return the number of open sessions of a token's holder."""
         owner = authorization_context(user)
         return sum(1 for other in self._session_owners.values() if other == owner)
 
 
 class Shares:
-    """ASGI: serves so many requests and sessions of a token at once; any more are refused with 429."""
+    """ASGI middleware that limits the concurrent requests and sessions of each token. More are refused with 429."""
 
     def __init__(self, app: ASGIApp, limits: HttpLimits, sessions_of: Callable[[AuthenticatedUser], int]) -> None:
         self._app = app
@@ -48,7 +48,7 @@ class Shares:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         user = scope.get("user")
         if not isinstance(user, AuthenticatedUser):
-            await self._app(scope, receive, send)  # which refuses it
+            await self._app(scope, receive, send)  # the application refuses the request
             return
         refusal = self._refusal(user, Request(scope))
         if refusal is not None:
@@ -66,7 +66,7 @@ class Shares:
 
     def _refusal(self, user: AuthenticatedUser, request: Request) -> Refusal | None:
         if request.method == HTTPMethod.DELETE:
-            return None  # it ends a session, which makes room
+            return None  # a DELETE ends a session, which makes room
         if self._open[user.access_token.client_id] >= self._limits.per_token:
             return TOKEN_BUSY
         if _opens_session(request) and self._sessions_of(user) >= self._limits.sessions:
@@ -81,7 +81,7 @@ def _opens_session(request: Request) -> bool:
 
 
 def bounded(limits: HttpLimits) -> type[H11Protocol]:
-    """Return the protocol of a server that has these limits."""
+    """Return the protocol class of a server with these limits."""
 
     class Bounded(BoundedProtocol):
         bounds = limits
@@ -90,7 +90,7 @@ def bounded(limits: HttpLimits) -> type[H11Protocol]:
 
 
 class BoundedProtocol(H11Protocol):
-    """One connection."""
+    """One connection of a server with limits."""
 
     bounds = HttpLimits()
     _timer: asyncio.TimerHandle | None = None
@@ -103,7 +103,7 @@ class BoundedProtocol(H11Protocol):
         if self._has_room:
             self._timer = self.loop.call_later(self.bounds.request_s, self._end, TOO_SLOW)
         elif count <= 2 * self.bounds.connections:
-            # Closed with something unread, it would be reset before the answer is there.
+            # A socket that is closed with unread input is reset, and the client might lose the answer.
             self._timer = self.loop.call_later(LINGER_S, self._end, NO_ROOM)
         else:
             transport.abort()
@@ -124,7 +124,7 @@ class BoundedProtocol(H11Protocol):
         self._time()
 
     def _time(self) -> None:
-        """Let the time run while a request has begun and is not complete; it is not prolonged by more of it."""
+        """Run the timer while a request has begun and is not complete. More input does not extend the timeout."""
         state = self.conn.their_state
         has_begun = state is h11.SEND_BODY or bool(self.conn.trailing_data[0])
         if state not in _INCOMPLETE or not has_begun:
@@ -138,7 +138,7 @@ class BoundedProtocol(H11Protocol):
             self._timer = None
 
     def _end(self, refusal: Refusal) -> None:
-        """End the connection; a request that nobody has begun to answer is told why."""
+        """End the connection. If no answer has begun, send the refusal first."""
         self._stop_timer()
         if self.transport.is_closing():
             return

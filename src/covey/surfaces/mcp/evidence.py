@@ -1,8 +1,8 @@
-"""Evidence: what a model was shown in results of tools, and which later call shows that it has read them.
+"""Evidence from later calls: a tool call after a pause implies that the model has read the results before it.
 
 A call that comes after a result does not prove that the model answered in between: models make several calls at once,
-and clients carry them out one after another. Those follow each other within moments. So only a call that comes after a
-pause counts, and only as inferred.
+and clients carry them out one after another. Such calls follow each other within moments. So a call counts only after a
+pause, and only as inferred evidence.
 """
 
 import logging
@@ -15,7 +15,7 @@ from covey.core.ledger.evidence import EvidenceGrade
 from covey.services.space import Services
 
 PAUSE_S: Final = 1.0
-"""A call that comes sooner after a result may have been made together with the one that the result is for."""
+"""The shortest pause that counts. A call that comes sooner may have been made together with the call before."""
 
 _log = logging.getLogger(__name__)
 
@@ -23,12 +23,12 @@ _log = logging.getLogger(__name__)
 class _Shown(NamedTuple):
     offer: OfferId
     at: float
-    """When the result that shows it was handed over, by a clock that only goes forward."""
+    """The monotonic time at which the result with the offer was handed over."""
 
 
 class Evidence:
-    """The offers of one session that wait for evidence, as this server has shown them. What it can't say because it was
-    not there, an earlier server's for one, is left to their leases."""
+    """The offers of one session that this server has shown and that wait for evidence. Offers that an earlier server
+    has shown end with their leases."""
 
     def __init__(self, services: Services) -> None:
         self._services = services
@@ -36,16 +36,16 @@ class Evidence:
         self._actor: Identity | None = None
 
     def begin(self, actor: Identity) -> None:
-        """Begin anew, with a session in which nothing was shown yet."""
+        """Start over with a new session, in which nothing was shown yet."""
         self._actor = actor
         self._waiting.clear()
 
     def shown(self, offer: OfferId) -> None:
-        """Note that a result that shows an offer is on its way."""
+        """Record that a result with an offer is being sent."""
         self._waiting.append(_Shown(offer, self._services.clock.monotonic()))
 
     async def called(self) -> None:
-        """Conclude from a call that comes in now what the model had read before it."""
+        """Confirm, as inferred, the offers that were shown at least a pause before the call that comes in now."""
         now = self._services.clock.monotonic()
         read = [shown for shown in self._waiting if now - shown.at >= PAUSE_S]
         self._waiting = [shown for shown in self._waiting if shown not in read]
@@ -59,5 +59,5 @@ class Evidence:
         except Unavailable:
             self._waiting.append(shown)
             raise
-        except CoveyError as error:  # such as one that was pruned: what was called has nothing to do with it
+        except CoveyError as error:  # for example, the offer was pruned; the call itself must not fail for that
             _log.warning("there is no evidence for an offer: %s", error.message)

@@ -1,4 +1,4 @@
-"""Streamable HTTP: every request shows a token, and comes for a name that this server goes by."""
+"""Streamable HTTP: requests with a token, addressed to one of the server's names."""
 
 import asyncio
 import socket
@@ -29,11 +29,11 @@ from covey.surfaces.mcp.seats import HTTP_LEASE, Running
 PATH: Final = "/mcp"
 
 CLOSING_S: Final = 1
-"""How long streams may go on when the server is told to end."""
+"""The seconds that open streams may go on after the server is told to end."""
 
 
 class Tokens:
-    """Checks the token of a request against the space."""
+    """A verifier that checks the token of a request against the space."""
 
     def __init__(self, services: Services) -> None:
         self._services = services
@@ -47,7 +47,7 @@ class Tokens:
 
 
 class Listening(NamedTuple):
-    """Where a server can be reached."""
+    """A listening socket and its address."""
 
     socket: socket.socket
     address: HttpAddress
@@ -58,7 +58,7 @@ class Listening(NamedTuple):
 
 
 def listen_on(address: HttpAddress) -> Listening:
-    """Return a socket that hears connections, with the port that it got."""
+    """Open a listening socket, and return it with its actual port."""
     family = socket.AF_INET6 if ":" in address.host else socket.AF_INET
     try:
         hears = socket.create_server((address.host, address.port), family=family)
@@ -76,7 +76,7 @@ async def serve(
     limits: HttpLimits,
     ending: asyncio.Event,
 ) -> None:
-    """Answer requests for one of these names (host:port), and from pages of these, until `ending` is set."""
+    """Answer requests to one of these names (host:port), and from web pages of these names, until `ending` is set."""
     manager = Sessions(
         server,
         security_settings=TransportSecuritySettings(
@@ -105,18 +105,19 @@ async def serve(
         group.start_soon(http.serve, [listening.socket])
         await ending.wait()
         http.should_exit = True
-        # Leaving the manager ends the streams that clients have open; the HTTP server waits for nothing else.
+        # The exit of the manager ends the open streams of clients, and the HTTP server waits for nothing else.
 
 
 def names_of(address: HttpAddress, others: Sequence[str]) -> Sequence[str]:
-    """Return the names that requests may come for: the address, on a loopback address all of its names, and what else
-    the server's owner says."""
+    """Return the names that requests may be addressed to: the address, for a loopback address all of its names, and
+    the names that the server's owner allows."""
     hosts = LOOPBACK if address.is_loopback else (address.host,)
     return [*(str(address._replace(host=host)) for host in hosts), *others]
 
 
 class _HttpServer(uvicorn.Server):
-    """Leaves signals to whoever runs it: ended by one, it would take the process along before anything is put away."""
+    """A uvicorn server that leaves signals to its caller. uvicorn would re-raise a signal, and end the process before
+    its resources are closed."""
 
     @contextmanager
     def capture_signals(self):

@@ -1,4 +1,4 @@
-"""The program: a server for as long as its client is there, or until it is told to end."""
+"""The main program of the MCP server: it runs until its client leaves or a signal ends it."""
 
 import asyncio
 import logging
@@ -36,7 +36,7 @@ _log = logging.getLogger(__name__)
 
 
 class _OneLine(logging.Formatter):
-    """One line for each record, in which nothing steers a terminal: an error may repeat what a client sent."""
+    """A formatter with one line a record and no control characters: an error may repeat input of a client."""
 
     def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802 - the name that logging has for it
         return visible(unbroken(super().formatMessage(record)))
@@ -76,8 +76,8 @@ async def serve_http(
     tell: Callable[[str], None],
     ending: asyncio.Event,
 ) -> None:
-    """Serve whoever shows a token, until `ending` is set; tell where."""
-    from covey.surfaces.mcp.http import listen_on, names_of, serve  # here because stdio needs none of it
+    """Serve clients that show a token, until `ending` is set. `tell` is called with the URL."""
+    from covey.surfaces.mcp.http import listen_on, names_of, serve  # imported late because stdio does not need it
 
     async with _services(url, roots) as services:
         seats = TokenSeats(services, JoinRequest(capacity=toolkit.capacity))
@@ -92,7 +92,7 @@ async def serve_http(
 
 
 def run_until_told(work: Callable[[asyncio.Event], Awaitable[None]]) -> None:
-    """Run to the end, or until a signal; then everything is put away. Ctrl-C is KeyboardInterrupt to the caller."""
+    """Run `work` to its end; a signal sets its `ending` event. After Ctrl-C, raise KeyboardInterrupt to the caller."""
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(_OneLine("covey mcp: %(message)s"))
     logging.basicConfig(handlers=[handler], level=logging.WARNING)
@@ -122,7 +122,7 @@ async def _services(url: StoreUrl, roots: Sequence[str]) -> AsyncGenerator[Servi
     closing: list[Callable[[], Awaitable[None]]] = []
 
     def launching(services: Services) -> Launching:
-        from covey.runtime.children.supervisor import Supervisor  # here because most servers start no child
+        from covey.runtime.children.supervisor import Supervisor  # imported late because most servers start no child
 
         supervisor = Supervisor(services, url)
         closing.append(supervisor.close)
@@ -145,7 +145,7 @@ async def _services(url: StoreUrl, roots: Sequence[str]) -> AsyncGenerator[Servi
 
 
 async def _holder(services: Services) -> Identity | None:
-    """Return whom the token in COVEY_TOKEN stands for, or an agent's key to the store."""
+    """Return the identity behind the token in COVEY_TOKEN, or behind an agent's credentials for the store."""
     token = os.environ.get("COVEY_TOKEN")
     if token is None:
         return await asyncio.to_thread(lambda: services.vouched)
@@ -156,7 +156,8 @@ async def _holder(services: Services) -> Identity | None:
 
 
 async def _inherited(services: Services, name: AgentName | None) -> Identity | None:
-    """Return the session that COVEY_SESSION proves, unless another agent is meant or it is over."""
+    """Return the identity that COVEY_SESSION proves. Return None if the session has ended or belongs to an agent other
+    than `name`."""
     session_id, _, secret = os.environ.get("COVEY_SESSION", "").partition(":")
     if not session_id:
         return None
@@ -169,6 +170,6 @@ async def _inherited(services: Services, name: AgentName | None) -> Identity | N
 
 
 def _instructions(toolkit: Toolkit, agent: AgentName | None) -> str:
-    """Return what a model should know before it uses the tools: a few lines."""
+    """Return the instructions for a model: a few lines about the agent, the tools and the mail."""
     lines = [f"You are the agent {agent}."] if agent else []
     return "\n".join([*lines, toolkit.instructions, WHERE_MAIL_IS])

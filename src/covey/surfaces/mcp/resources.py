@@ -1,4 +1,4 @@
-"""Resources: what a client may read without a tool. Looking changes nothing, and proves nothing."""
+"""Resources: texts that a client may read without a tool. A read changes nothing, and is no evidence."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -26,7 +26,7 @@ THREAD: Final = "covey://thread/"
 PLAIN: Final = "text/plain"
 
 BUDGET: Final = 20_000
-"""How many characters of an inbox are shown."""
+"""The largest number of characters of the inbox resource."""
 
 RESOURCES: Final = (
     types.Resource(uri=INBOX, name="inbox", title="Inbox", description="The messages that wait", mime_type=PLAIN),
@@ -44,7 +44,7 @@ TEMPLATES: Final = (
 
 
 async def read_resource(caller: Caller, toolkit: Toolkit, uri: str) -> str:
-    """Return what a resource says now; NotFound or Invalid where there is none."""
+    """Return the current text of a resource. Raise NotFound or Invalid if there is no such resource."""
     if uri == INBOX:
         return _inbox(caller, toolkit, await waiting(caller))
     if uri == AGENTS:
@@ -57,13 +57,13 @@ async def read_resource(caller: Caller, toolkit: Toolkit, uri: str) -> str:
 
 
 async def waiting(caller: Caller) -> Sequence[Item]:
-    """Return what waits in the inbox of the caller's session, shown before or not."""
+    """Return the waiting mail in the inbox of the caller's session, shown before or not."""
     session = caller.identity.session
     return () if session is None else await caller.services.looking.peek_inbox(session_inbox(session))
 
 
 async def state_of(caller: Caller, uri: str) -> object:
-    """Return something that changes when what a resource says does; None where there is no such resource."""
+    """Return a value that changes when the text of a resource does; None if there is no such resource."""
     try:
         if uri == INBOX:
             return tuple(item.delivery.id for item in await waiting(caller))

@@ -1,4 +1,4 @@
-"""The place of a client: the session that it acts from, and what its model was shown there."""
+"""Client places: the session that a client acts from, and the evidence about its model."""
 
 from collections.abc import Awaitable, Callable
 from typing import Protocol
@@ -16,22 +16,22 @@ TakeSeat = Callable[[], Awaitable[Seated]]
 
 
 class ClientPlace(Protocol):
-    """Where the requests of one client belong."""
+    """The state that the requests of one client share."""
 
     evidence: Evidence
 
     async def caller(self) -> Caller:
-        """Return who calls, after a sign of life."""
+        """Record a sign of life, and return the caller."""
         ...
 
     async def leave(self) -> None:
-        """Note that the client is gone."""
+        """Record that the client is gone."""
         ...
 
 
 class Seat:
-    """A session of its own. It is taken when it is first used; one that others ended meanwhile is followed by a new
-    one."""
+    """A place with its own session. The session is taken on first use. If the session was ended from outside, the
+    next call takes a new one."""
 
     def __init__(self, services: Services, take: TakeSeat) -> None:
         self.evidence = Evidence(services)
@@ -60,7 +60,7 @@ class Seat:
 
 
 class Standing:
-    """No session: the operator acts by a token alone."""
+    """A place without a session: the operator acts with a token alone."""
 
     def __init__(self, services: Services, identity: Identity) -> None:
         self.evidence = Evidence(services)
@@ -70,4 +70,4 @@ class Standing:
         return self._caller
 
     async def leave(self) -> None:
-        """Nothing is left behind."""
+        """Do nothing: there is no session to end."""

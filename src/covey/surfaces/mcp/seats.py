@@ -1,4 +1,4 @@
-"""Seats: the place that a request belongs to. On stdio there is one; over HTTP each client has its own."""
+"""The mapping from requests to client places. On stdio there is one place; over HTTP each client has its own."""
 
 from datetime import timedelta
 from typing import Any, Final, NamedTuple, Protocol
@@ -19,7 +19,7 @@ from covey.surfaces.mcp.seat import ClientPlace, Seat, Standing
 
 
 class Running(NamedTuple):
-    """What lasts as long as the server does: its tasks, and the streams of events that clients have open."""
+    """State with the lifetime of the server: its tasks, and the open event streams of clients."""
 
     tasks: TaskGroup
     streams: set[ListenHandler]
@@ -29,31 +29,31 @@ Context = ServerRequestContext[Running, Any]
 
 
 def connection_of(context: Context) -> Connection:
-    """Return the connection of a request. In the protocol of 2025 it lasts as long as the client, and is told when it
-    ends; since 2026 each request has one of its own, but for stdio."""
+    """Return the connection of a request. In the protocol of 2025 a connection lasts as long as its client, and runs
+    callbacks at its end. Since 2026 each request has its own connection, except on stdio."""
     return context.session._connection  # pyright: ignore[reportPrivateUsage]  # the SDK has no public way to it yet
 
 
 def client_name(context: Context) -> str | None:
-    """Return what the client calls itself."""
+    """Return the name that the client gave for itself."""
     params = context.session.client_params
     return None if params is None else params.client_info.name
 
 
 HTTP_LEASE: Final = timedelta(minutes=30)
-"""How long a session that comes over HTTP lasts without a request. Models think for minutes between two."""
+"""The lease of a session over HTTP, renewed by requests. Models think for minutes between two requests."""
 
 _KEY: Final = "covey.place"
 
 
 class Seats(Protocol):
     async def of(self, context: Context) -> ClientPlace:
-        """Return where a request belongs."""
+        """Return the place of the client that sent a request."""
         ...
 
 
 class OneSeat:
-    """All requests belong to the one client of the process."""
+    """Seats of a process with one client, to which all requests belong."""
 
     def __init__(self, place: ClientPlace) -> None:
         self._place = place
@@ -64,8 +64,8 @@ class OneSeat:
 
 
 class TokenSeats:
-    """A request belongs to the holder of its token. There, a connection of the protocol of 2025 is a client of its own;
-    since 2026 requests stand alone, and a token is one client."""
+    """Seats of a server whose requests show tokens. A request belongs to the holder of its token. In the protocol of
+    2025 each connection is a client of its own. Since 2026 requests stand alone, and each token is one client."""
 
     def __init__(self, services: Services, wish: JoinRequest) -> None:
         self._services = services
@@ -85,7 +85,7 @@ class TokenSeats:
         return connection.state[_KEY]
 
     async def leave(self) -> None:
-        """Leave every place that is not a connection's own."""
+        """Leave every place that belongs to a token; the place of a connection is left when the connection ends."""
         for place in self._by_token.values():
             await place.leave()
 
@@ -102,7 +102,7 @@ class TokenSeats:
 
 
 def identity_of(token: AccessToken) -> Identity:
-    """Return whom a token stands for that was checked when its request came in."""
+    """Return the identity behind a token. The token was checked when its request came in."""
     return Identity(AgentName(token.subject or ""), None, Grade.TOKEN)
 
 

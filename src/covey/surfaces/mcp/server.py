@@ -1,4 +1,4 @@
-"""The server: requests of MCP, answered from a toolkit, the mail and the resources of a space."""
+"""The MCP server: answers to requests, from a toolkit, the mail and the resources of a space."""
 
 import logging
 from collections.abc import AsyncGenerator, Generator
@@ -28,11 +28,12 @@ from covey.toolkits.toolbox import Toolbox
 from covey.version import __version__
 
 TEXT_ONLY: Final = frozenset({"claude-code", "codex-mcp-client"})
-"""Clients that show their model the data instead of the text where there are both. They get the text."""
+"""Clients that show their model the data instead of the text if a result has both. These clients get only the text."""
 
 
 def result_of(answer: Answer, mail: str, client: str | None) -> types.CallToolResult:
-    """Return what a client gets. The data holds the text too, for clients unknown here that show only the data."""
+    """Return the result of a call for a client. The data holds the text too, for unknown clients that show only the
+    data."""
     texts = [text for text in (answer.text, mail) if text]
     data: dict[str, Any] = {"text": "\n\n".join(texts), **answer.data}
     return types.CallToolResult(
@@ -43,10 +44,10 @@ def result_of(answer: Answer, mail: str, client: str | None) -> types.CallToolRe
 
 
 BUDGET: Final = 4_000
-"""Characters, the frame included: some 1,000 tokens of a result that was asked for something else."""
+"""The limit for mail in characters, including the frame: about 1,000 tokens of a result of another tool."""
 
 LIMIT: Final = 8
-"""Messages."""
+"""The largest number of messages in one result."""
 
 TURN: Final = "the result of a tool"
 
@@ -54,7 +55,7 @@ _log = logging.getLogger(__name__)
 
 
 async def mail_line(caller: Caller, toolkit: Toolkit) -> tuple[str, OfferId | None]:
-    """Return what waits, framed, with the offer that it is; nothing where nothing waits, or where hooks show it."""
+    """Return the waiting mail, framed, with its offer. Return an empty text if no mail waits, or if hooks show it."""
     if caller.identity.session is None:
         return "", None
     try:
@@ -65,7 +66,7 @@ async def mail_line(caller: Caller, toolkit: Toolkit) -> tuple[str, OfferId | No
         terms = Terms(budget=BUDGET, limit=LIMIT, presentation=toolkit.presentation, ways=toolkit.ways)
         pending = await caller.services.attention.take(caller.identity, TURN, terms)
     except CoveyError as error:
-        # What the tool did is done, and its answer must not be lost for this. The mail waits.
+        # The tool has done its work, and its answer must not be lost for this. The mail waits.
         _log.warning("mail was not shown: %s", error.message)
         return "", None
     alone = pending._replace(others=(), more_others=0)
@@ -73,14 +74,14 @@ async def mail_line(caller: Caller, toolkit: Toolkit) -> tuple[str, OfferId | No
 
 
 LONG: Final = CacheHint(ttl_ms=3_600_000, scope="private")
-"""What a server offers stays the same while it runs."""
+"""The cache hint for lists that stay the same while the server runs."""
 
 NO_SUCH_RESOURCE: Final = -32002
-"""The code of the protocol of 2025; since 2026 it is that of wrong parameters."""
+"""The error code in the protocol of 2025; since 2026 the code is that of wrong parameters."""
 
 
 def make_server(toolkit: Toolkit, seats: Seats, instructions: str) -> Server[Running]:
-    """Return a server that serves a toolkit to whoever has a seat."""
+    """Return a server that serves a toolkit to the clients of `seats`."""
     tools = types.ListToolsResult.model_validate({"tools": schemas(toolkit, "mcp")})
     inputs = {tool.name: tool.input_schema for tool in tools.tools}
 
@@ -139,7 +140,7 @@ def make_server(toolkit: Toolkit, seats: Seats, instructions: str) -> Server[Run
 
 
 async def _called(place: ClientPlace, toolkit: Toolkit, params: types.CallToolRequestParams) -> tuple[Answer, str]:
-    """Carry out a call; return its answer, and the mail that goes with it. Whatever is wrong is an answer."""
+    """Carry out a call, and return its answer and the mail that goes with it. An error is an answer too."""
     try:
         caller = await place.caller()
         await place.evidence.called()
@@ -154,7 +155,7 @@ async def _called(place: ClientPlace, toolkit: Toolkit, params: types.CallToolRe
 
 @contextmanager
 def _told(code: int, uri: str | None = None) -> Generator[None]:
-    """Let an error reach the client: with `code` where the request was wrong, or for something that is not there."""
+    """Turn a Covey error into an MCP error: internal if the space is unavailable, otherwise with `code`."""
     try:
         yield
     except CoveyError as error:
@@ -165,7 +166,7 @@ def _told(code: int, uri: str | None = None) -> Generator[None]:
 
 @asynccontextmanager
 async def _running(server: Server[Any]) -> AsyncGenerator[Running]:
-    """Give what lasts as long as the server a place, and end it in order."""
+    """Provide the state with the lifetime of the server. At the end, close the streams, then cancel the tasks."""
     del server
     async with anyio.create_task_group() as tasks:
         running = Running(tasks, set())

@@ -1,6 +1,6 @@
-"""Standard input and output as the wire of one client: one message a line, read and written without threads.
+"""Standard input and output as the transport of one client: one message a line, read and written without threads.
 
-The SDK has such a transport too. It reads in a thread that nothing can interrupt, so that a signal does not end the
+The SDK has such a transport too. That one reads in a thread that can't be interrupted, so a signal does not end the
 program, and every line is handed from one thread to another.
 """
 
@@ -18,10 +18,10 @@ from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStre
 from mcp.shared.message import SessionMessage
 
 LONGEST_LINE: Final = 16 * 1024 * 1024
-"""Bytes. An envelope has at most 1 MiB; escaped in JSON, and with more around it, it is longer."""
+"""The largest line in bytes. An envelope has at most 1 MiB; a line with an envelope escaped in JSON is longer."""
 
 GRACE_S: Final = 1.0
-"""How long calls that are under way may go on when there is no more input: what is piped in at once is answered."""
+"""The seconds that open calls may go on after the end of the input, so that calls piped in at once are answered."""
 
 Inbound = MemoryObjectReceiveStream[SessionMessage | Exception]
 Outbound = MemoryObjectSendStream[SessionMessage]
@@ -31,8 +31,8 @@ _log = logging.getLogger(__name__)
 
 @asynccontextmanager
 async def stdio_wire(ending: asyncio.Event) -> AsyncGenerator[tuple[Inbound, Outbound]]:
-    """Take over both descriptors for as long as the block runs. What else is printed goes to stderr, and who else reads
-    finds nothing. When `ending` is set, no more is read, as if the client had closed its end."""
+    """Take over both descriptors while the block runs. Other output of the process goes to stderr, and other readers of
+    stdin find it empty. When `ending` is set, reading stops, as if the client had closed its end."""
     stdin, stdout = _taken(0, os.open(os.devnull, os.O_RDONLY)), _taken(1, os.dup(2))
     was_blocking = [(descriptor, os.get_blocking(descriptor)) for descriptor in (stdin, stdout)]
     heard, inbound = anyio.create_memory_object_stream[SessionMessage | Exception](0)
@@ -58,11 +58,11 @@ async def stdio_wire(ending: asyncio.Event) -> AsyncGenerator[tuple[Inbound, Out
         finally:
             group.cancel_scope.cancel()
     for descriptor, blocked in was_blocking:
-        os.set_blocking(descriptor, blocked)  # a terminal is its shell's too
+        os.set_blocking(descriptor, blocked)  # a terminal is shared with its shell
 
 
 class _UnderWay:
-    """The calls that were read and are not answered yet."""
+    """The calls that were read and not answered yet."""
 
     def __init__(self) -> None:
         self._ids: set[object] = set()
@@ -94,7 +94,7 @@ async def _read(descriptor: int, heard: MemoryObjectSendStream[SessionMessage | 
         try:
             await heard.send(SessionMessage(message))
         except anyio.BrokenResourceError:
-            return  # the server has ended before its client
+            return  # the server ended before its client
     with anyio.move_on_after(GRACE_S):
         await calls.end()
 
@@ -105,12 +105,12 @@ async def _write(descriptor: int, said: MemoryObjectReceiveStream[SessionMessage
             try:
                 await send(item.message.model_dump_json(by_alias=True, exclude_unset=True).encode() + b"\n")
             except ConnectionError:
-                return  # nobody reads any more; whoever answers finds the stream closed, and the input ends too
+                return  # the client no longer reads: later answers find the stream closed, and the input ends too
             calls.written(item.message)
 
 
 async def _lines(descriptor: int) -> AsyncIterator[bytes]:
-    """Go through the lines of a pipe, a socket or a terminal; and those of a file, which are all there."""
+    """Yield the lines of a pipe, a socket or a terminal as they come. A file is read as a whole first."""
     if not _can_wait(descriptor):
         for line in (await asyncio.to_thread(_content, descriptor)).splitlines():
             yield line
@@ -135,7 +135,8 @@ async def _lines(descriptor: int) -> AsyncIterator[bytes]:
 
 @asynccontextmanager
 async def _sender(descriptor: int) -> AsyncGenerator[Callable[[bytes], Awaitable[None]]]:
-    """Give what writes to a descriptor, and waits where its reader is slow. At the end, what was sent is out."""
+    """Yield a function that writes to a descriptor, and waits if the reader is slow. At the end, flush for at most
+    `GRACE_S`."""
     if not _can_wait(descriptor):
         file = os.fdopen(descriptor, "wb", 0, closefd=False)
 
@@ -163,7 +164,7 @@ async def _sender(descriptor: int) -> AsyncGenerator[Callable[[bytes], Awaitable
 
 
 def _can_wait(descriptor: int) -> bool:
-    """Tell whether an event loop can wait for a descriptor; files and devices like /dev/null never let anyone wait."""
+    """Tell whether an event loop can wait for a descriptor. Files and devices such as /dev/null are always ready."""
     mode = os.fstat(descriptor).st_mode
     return stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode) or os.isatty(descriptor)
 
@@ -174,7 +175,7 @@ def _content(descriptor: int) -> bytes:
 
 
 def _taken(descriptor: int, instead: int) -> int:
-    """Return a copy of a descriptor, and put another one in its place."""
+    """Return a copy of a descriptor, and put `instead` in its place."""
     copy = os.dup(descriptor)
     os.dup2(instead, descriptor)
     os.close(instead)

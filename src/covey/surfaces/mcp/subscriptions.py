@@ -1,4 +1,4 @@
-"""Subscriptions, of both protocols: a request that stays open (2026), or one to begin and one to end (2025)."""
+"""Subscriptions to resources, in both protocols: one request that stays open (2026), or a pair of requests (2025)."""
 
 import logging
 from collections.abc import Awaitable, Callable, Collection
@@ -17,23 +17,23 @@ from covey.surfaces.mcp.seats import Context, connection_of
 from covey.toolkits.tool import Caller
 
 AT_A_TIME_S: Final = 300.0
-"""How long one wait is; then there is a sign of life, and it waits again."""
+"""The limit of one wait in seconds. The watch then records a sign of life, and waits again."""
 
 QUIET_S: Final = 0.2
-"""After a notification there is none for so long: what happens in a burst is told once."""
+"""The pause after a notification in seconds, so that a burst of changes is one notification."""
 
 AGAIN_S: Final = 5.0
-"""When the space can't be read, it is tried again after so long."""
+"""The seconds until the next try if the space is unavailable."""
 
 FindCaller = Callable[[], Awaitable[Caller]]
-"""Gives who watches, with a sign of life."""
+"""Returns the caller that watches, after a sign of life."""
 Tell = Callable[[str], Awaitable[None]]
 
 _log = logging.getLogger(__name__)
 
 
 class Watch:
-    """A resource as it was last known."""
+    """A watch on one resource, with its last known state."""
 
     def __init__(self, find: FindCaller, uri: str, state: object) -> None:
         self._find = find
@@ -46,7 +46,7 @@ class Watch:
         return cls(find, uri, await state_of(await find(), uri))
 
     async def go_on(self, tell: Tell) -> None:
-        """Tell whenever the resource has changed, until it is cancelled."""
+        """Call `tell` after each change of the resource, until cancelled."""
         while True:
             try:
                 if await self._has_changed(await self._find()):
@@ -60,7 +60,7 @@ class Watch:
                 return
 
     async def _has_changed(self, caller: Caller) -> bool:
-        """Wait until the resource is no longer as it was known, or for a while; tell which."""
+        """Wait until the resource differs from its last known state. Return False on timeout."""
 
         async def look() -> bool | None:
             state = await state_of(caller, self._uri)
@@ -76,7 +76,7 @@ class Watch:
 
 
 MOST: Final = 100
-"""Resources that one client may watch in one place."""
+"""The largest number of resources in one stream or on one connection."""
 
 _KEY: Final = "covey.subscriptions"
 
@@ -86,7 +86,8 @@ Scopes = dict[str, anyio.CancelScope]
 async def listen(
     context: Context, params: types.SubscriptionsListenRequestParams, place: ClientPlace
 ) -> types.SubscriptionsListenResult:
-    """Serve one stream of events. It has a bus of its own: the same address means another inbox for someone else."""
+    """Serve one stream of events. Each stream has its own bus, because the same URI is another inbox for another
+    client."""
     bus = InMemorySubscriptionBus()
 
     async def tell(uri: str) -> None:
@@ -110,7 +111,7 @@ async def listen(
 
 
 async def subscribe(context: Context, uri: str, place: ClientPlace) -> None:
-    """Tell a connection of changes from now on, until it unsubscribes or ends."""
+    """Notify a connection of changes from now on, until it unsubscribes or ends."""
     connection = connection_of(context)
     scopes: Scopes = connection.state.setdefault(_KEY, {})
     if uri in scopes:
@@ -129,7 +130,7 @@ async def subscribe(context: Context, uri: str, place: ClientPlace) -> None:
 
 
 def unsubscribe(context: Context, uri: str) -> None:
-    """Tell it no more."""
+    """End the subscription of a connection to a resource."""
     scopes: Scopes = connection_of(context).state.get(_KEY, {})
     if uri in scopes:
         scopes.pop(uri).cancel()

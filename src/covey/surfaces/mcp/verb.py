@@ -1,4 +1,4 @@
-"""covey mcp, as the command line finds it. Nothing here needs the extra: help and completion work without it."""
+"""The verb `covey mcp` of the command line. Nothing here needs the extra: help and completion work without it."""
 
 import os
 import sys
@@ -25,14 +25,14 @@ examples:
   covey mcp --http 127.0.0.1:9000 --root ./shared"""
 
 NEEDED = ("anyio", "h11", "mcp", "mcp_types", "starlette", "uvicorn")
-"""What the extra brings. An older mcp has not all of it."""
+"""The modules of the extra. An older version of mcp lacks some of them."""
 
 
 LIMITS = HttpLimits()
 
 
 class Shown(Protocol):
-    """Where a person or a program is told something."""
+    """The output of the command line, for a person or a program."""
 
     as_json: bool
 
@@ -43,7 +43,7 @@ class Shown(Protocol):
 
 
 class Call(Protocol):
-    """What this verb needs of a call of the command line."""
+    """The parts of a command-line call that this verb needs."""
 
     options: Namespace
 
@@ -123,7 +123,7 @@ def run(call: Call) -> int:
             lambda ending: program.serve_http(url, roots, kit, address, options.allow_host, limits, tell, ending)
         )
         return 0
-    if cast(object, sys.stdin) is None:  # its descriptor is closed; the types do not know that this can be
+    if cast(object, sys.stdin) is None:  # a closed descriptor makes it None; the type stubs deny that
         raise Invalid("stdin", None, "an MCP client talks to this program there")
     if sys.stdin.isatty():
         output.note("This speaks MCP on stdin and stdout: it is for an MCP client to start. Ctrl-C ends it.")
@@ -132,8 +132,8 @@ def run(call: Call) -> int:
 
 
 def _roots(given: Sequence[str] | None, *, is_for_others: bool) -> Sequence[str]:
-    """Return the folders that files may be attached from. The client that starts this program works in this folder;
-    clients that connect over HTTP work elsewhere, and see no folder of this machine that nobody gave them."""
+    """Return the folders that files may be attached from. The default on stdio is this folder, in which the client
+    works too. Clients that connect over HTTP work elsewhere, and get only the folders that were given."""
     for root in given or ():
         if not os.path.isdir(os.path.expanduser(root)):  # noqa: PTH111, PTH112 - pathlib is not needed for help
             raise Invalid("--root", root, "there is no such folder")

@@ -1,4 +1,4 @@
-"""Approvals, as a Python program asks for them and decides on them."""
+"""Approvals in the Python API: requests for a decision, and decisions."""
 
 from covey.core.checks import note, seconds
 from covey.core.identity import Identity
@@ -20,7 +20,7 @@ async def request_approval(
 
 
 async def decide(services: Services, actor: Identity, message_id: str, approve: bool, reason: str) -> Receipt:
-    """Approve or reject what a message asks for."""
+    """Approve or reject the request for approval in a message."""
     decision = Decision(approve, note(reason, "reason"))
     record = await services.approvals.decide(parse_message_id(message_id), actor, decision)
     return Receipt(record, services.mail)

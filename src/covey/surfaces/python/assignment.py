@@ -1,4 +1,4 @@
-"""A task that this program has taken: what it asks for, and how it fares."""
+"""Assignments: tasks that this program has taken, with their content and their moves."""
 
 from collections.abc import Awaitable, Callable
 from typing import TypedDict, Unpack
@@ -24,7 +24,7 @@ from covey.surfaces.python.options import MessageOptions, draft_from, policy_fro
 
 
 class ResultOptions(TypedDict, total=False):
-    """What goes with a text."""
+    """Parts of an update besides its text."""
 
     data: Json
     files: list[FilePart]
@@ -32,7 +32,7 @@ class ResultOptions(TypedDict, total=False):
 
 
 class Assignment:
-    """One task in the hands of one session, from `me.take`. Every move tells the delegator."""
+    """One task that one session has taken with `me.take`. Every move notifies the delegator."""
 
     def __init__(self, held: HeldTask) -> None:
         self._held = held
@@ -55,7 +55,7 @@ class Assignment:
 
     @property
     def text(self) -> str:
-        """What is to be done."""
+        """The task in the words of its delegator."""
         return self._held.text
 
     @property
@@ -64,7 +64,7 @@ class Assignment:
 
     @property
     def attempt(self) -> int:
-        """1, or more where sessions before this one ended in the middle of it."""
+        """1, or more if earlier sessions ended in the middle of the task."""
         return self._held.attempt
 
     @property
@@ -72,15 +72,15 @@ class Assignment:
         return self._held.files
 
     async def file(self, part: FilePart) -> bytes:
-        """Return the content of one of its file parts."""
+        """Return the content of one of the task's file parts."""
         return await self._held.file(parse_file(part))
 
     async def start(self) -> None:
-        """Say that the work has begun."""
+        """Report that the work has begun."""
         await self._held.start()
 
     async def progress(self, text: str, **more: Unpack[ResultOptions]) -> None:
-        """Tell how far it is."""
+        """Report progress."""
         await self._held.progress(_parts(text, more))
 
     async def complete(self, text: str, **more: Unpack[ResultOptions]) -> None:
@@ -88,15 +88,15 @@ class Assignment:
         await self._held.complete(_parts(text, more))
 
     async def fail(self, reason: str, *, text: str | None = None, **more: Unpack[ResultOptions]) -> None:
-        """Say that it can't be done, or went wrong. The text has what is more to say than the reason."""
+        """Report that the task can't be done, or has failed. `text` may say more than the reason."""
         await self._held.fail(note(reason, "reason"), _parts(reason if text is None else text, more))
 
     async def let_go(self) -> None:
-        """Leave it for another session of the agent."""
+        """Release the task for another session of the agent."""
         await self._held.let_go()
 
     async def delegate(self, to: str, text: str, **options: Unpack[MessageOptions]) -> Delegated:
-        """Hand a part of it on. It spends a hop, and the result belongs to the same conversation."""
+        """Delegate a part of the task. The new task spends a hop, and its result belongs to the same conversation."""
         if "relaying" in options:
             raise Invalid("option", "relaying", "a part of a task always relays the task")
         options["relaying"] = self.id
@@ -107,11 +107,11 @@ class Assignment:
 
 
 Judgement = Callable[[Assignment], Awaitable[bool | str]]
-"""An agent's own judgement: True for yes, False or the reason for no."""
+"""An agent's own decision on a task: True to accept it, False or a reason to reject it."""
 
 
 def judge_by(judgement: Judgement | None, services: Services, actor: Identity) -> Judge | None:
-    """Return a judgement in the form that the services take."""
+    """Wrap a judgement in the form that the services take."""
     if judgement is None:
         return None
     function(judgement, "judgement")
@@ -124,7 +124,7 @@ def judge_by(judgement: Judgement | None, services: Services, actor: Identity) -
 
 
 async def delegate(services: Services, actor: Identity, to: str, text: str, options: MessageOptions) -> Delegated:
-    """Hand work to an agent."""
+    """Delegate a task to an agent."""
     draft = draft_from(Kind.TASK, to, text, options, services.clock)
     return Delegated(await services.tasks.delegate(draft, actor, policy_from(options)), services, actor)
 

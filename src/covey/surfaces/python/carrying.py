@@ -1,4 +1,4 @@
-"""Carrying posts to people, as a Python program does it."""
+"""Delivery of posts to people, in the Python API."""
 
 import logging
 import sys
@@ -12,13 +12,13 @@ from covey.runtime.channels.running import Listeners, run_channels
 from covey.services.space import Services
 
 TellPost = Callable[[Outgoing], None]
-"""Told of each attempt: the message, and the post as the attempt has left it."""
+"""Called after each attempt, with the message and the post as the attempt left it."""
 
 _log = logging.getLogger("covey")
 
 
 async def carry_posts(services: Services, channels: object, once: object, tell: TellPost | None) -> bool:
-    """Carry the posts of some channels, or of all; return whether all that were tried have been taken."""
+    """Carry the posts of these channels, or of all; return whether every attempted post was delivered."""
     names = [channels] if isinstance(channels, str) else items(channels, "channels", "use a list of names")
     parsed = [parse_agent_name(name) for name in names]
     ends = flag(once, "once")
@@ -40,4 +40,4 @@ def _warn(message: str) -> None:
 
 
 def _ignore(*_: object) -> None:
-    """Take no notice: only what is posted is told, and nothing is listened to."""
+    """Ignore an event: this API reports attempts to post, and nothing else."""

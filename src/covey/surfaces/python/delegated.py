@@ -1,4 +1,4 @@
-"""A task that this program has handed over: how it fares, its result, and taking it back."""
+"""Delegated tasks: the state, the result and the cancellation of a task that this program has delegated."""
 
 from collections.abc import AsyncIterator, Sequence
 
@@ -13,11 +13,11 @@ from covey.services.space import Services
 from covey.services.tasks.tasks import TaskView
 
 WAIT_SECONDS = 3600.0
-"""How long `watch` waits at a time; it then waits again."""
+"""The limit of one wait in `watch`, in seconds; `watch` then waits again."""
 
 
 class Delegated:
-    """Returned by `me.delegate`. It shows the task as it was when last looked at."""
+    """Returned by `me.delegate`. The object shows the task as of the last read."""
 
     def __init__(self, view: TaskView, services: Services, actor: Identity) -> None:
         self._view = view
@@ -39,17 +39,17 @@ class Delegated:
 
     @property
     def reason(self) -> str | None:
-        """Why it was rejected or has failed."""
+        """The reason for a rejection or a failure."""
         return self._view.task.reason
 
     async def refresh(self) -> "Delegated":
-        """Look again."""
+        """Read the task again."""
         self._view = await self._services.tasks.view(self.id)
         return self
 
     async def result(self, *, timeout: float = 30.0) -> Message | None:
-        """Wait until it is finished, and return the update that says how; None when the time has run out, or where it
-        was rejected before anyone was told. `state` tells how it ended."""
+        """Wait until the task is finished, and return the update with its result. Return None on timeout, or if the
+        task finished without an update. `state` has the outcome."""
         found = await self._services.tasks.result(self.id, self._actor, seconds(timeout, "timeout"))
         if found is None:
             await self.refresh()
@@ -58,7 +58,7 @@ class Delegated:
         return None if found.task.result is None else await self._services.mail.message(found.task.result)
 
     async def watch(self) -> AsyncIterator[Event]:
-        """Yield what happens to it from its beginning, as it happens, until it is finished."""
+        """Yield the events of the task from its beginning, as they happen, until the task is finished."""
         after = 0
         while True:
             events = await self._services.tasks.changes(self.id, after, WAIT_SECONDS)
@@ -71,12 +71,13 @@ class Delegated:
                 return
 
     async def cancel(self, reason: str = "") -> None:
-        """Take it back. Whoever works on it is told to stop."""
+        """Cancel the task. The session that works on the task is told to stop."""
         await self._services.tasks.cancel(self.id, self._actor, note(reason, "reason"))
         await self.refresh()
 
     async def tree(self) -> Sequence[TaskView]:
-        """Return it with all that it is a part of and all that was handed on from it, each after its parent."""
+        """Return the task with the tasks that it is a part of and those that were delegated from it, each after its
+        parent."""
         return await self._services.tasks.tree(self.id)
 
     async def file(self, part: FilePart) -> bytes:

@@ -1,4 +1,4 @@
-"""Happenings: events of a worker, as a Python program is told of them."""
+"""Happenings: events of a worker, in the Python API."""
 
 from collections.abc import Callable
 from typing import NamedTuple
@@ -10,7 +10,7 @@ from covey.surfaces.python.assignment import Assignment
 class Happening(NamedTuple):
     moment: Moment
     assignment: Assignment | None
-    """The task of the event; None for trouble with the store."""
+    """The task of the event; None for a problem with the store."""
     text: str = ""
 
 
@@ -18,5 +18,5 @@ Tell = Callable[[Happening], None]
 
 
 def happening_of(event: WorkerEvent) -> Happening:
-    """Return an event of a worker for its program."""
+    """Convert an event of a worker."""
     return Happening(event.moment, None if event.task is None else Assignment(event.task), event.text)

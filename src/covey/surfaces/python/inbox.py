@@ -1,4 +1,4 @@
-"""A member's inbox: an async iterator that a push wakes; reading never consumes."""
+"""The inbox of a member: an async iterator that a push wakes. Reading never consumes."""
 
 from collections.abc import AsyncIterator, Sequence
 from typing import Unpack
@@ -19,11 +19,11 @@ from covey.surfaces.python.receipt import Receipt
 from covey.surfaces.python.replies import reply_to
 
 WAIT_SECONDS = 3600.0
-"""How long the iterator waits at a time; it then waits again."""
+"""The limit of one wait of the iterator, in seconds; the iterator then waits again."""
 
 
 class Delivery:
-    """One message in one inbox, with what its recipient can do about it."""
+    """One message in one inbox, with the actions of its recipient."""
 
     def __init__(self, item: Item, services: Services, actor: Identity) -> None:
         self._item = item
@@ -50,55 +50,55 @@ class Delivery:
 
     @property
     def sender(self) -> Identity:
-        """Who sent it, and how sure the space is of that."""
+        """The identity of the sender, with the grade of its proof."""
         return self._item.message.sender
 
     @property
     def state(self) -> DeliveryState:
-        """Its state when it was looked at."""
+        """The state when the delivery was read."""
         return self._item.state
 
     @property
     def number(self) -> int:
-        """Its number for the recipient agent: 1, 2, 3…"""
+        """The delivery's number for the recipient agent: 1, 2, 3…"""
         return self._item.delivery.number
 
     async def reply(self, text: str, *, close: bool = False, **options: Unpack[MessageOptions]) -> Receipt:
-        """Answer it. With `close` the debt is closed too, instead of waiting to be archived."""
+        """Answer the message. With `close` the debt is closed too, without a call of `archive`."""
         return await reply_to(self._services, self._actor, self.id, text, options, close=close)
 
     @property
     def approval(self) -> ApprovalRequest | None:
-        """What it asks to be approved; None where it does not. It is answered with `approve` or `reject`."""
+        """The request for approval in the message, or None. Answer such a request with `approve` or `reject`."""
         return requested(self.message)
 
     async def approve(self, reason: str = "") -> Receipt:
-        """Approve what it asks for. The first decision counts."""
+        """Approve the request in the message. The first decision counts."""
         return await decide(self._services, self._actor, self.id, True, reason)
 
     async def reject(self, reason: str) -> Receipt:
-        """Reject what it asks for, and say why."""
+        """Reject the request in the message, with a reason."""
         return await decide(self._services, self._actor, self.id, False, reason)
 
     async def handle(self) -> None:
-        """Mark it as handled."""
+        """Mark the delivery as handled."""
         await self._services.mail.settle(self.id, self._actor, "handled")
 
     async def dismiss(self) -> None:
-        """Put it aside. A debt it carries stays owed."""
+        """Dismiss the delivery. A debt that its message carries stays owed."""
         await self._services.mail.settle(self.id, self._actor, "dismissed")
 
     async def archive(self) -> None:
-        """Put it away; a request must have been answered."""
+        """Archive the message. A request must have been answered first."""
         await self._services.dialogue.archive(self.id, self._actor)
 
     @property
     def files(self) -> tuple[FilePart, ...]:
-        """Its file parts."""
+        """The file parts of the message."""
         return tuple(part for part in self.message.parts if isinstance(part, FilePart))
 
     async def file(self, part: FilePart) -> bytes:
-        """Return the content of one of its file parts."""
+        """Return the content of one of the message's file parts."""
         return await self._services.attachments.content(parse_file(part))
 
     def __repr__(self) -> str:
@@ -106,8 +106,8 @@ class Delivery:
 
 
 class Inbox:
-    """What waits for one session. Iterating yields each delivery once, in the order of arrival, and waits for more; one
-    that is being shown to a model is yielded too, because looking has nothing to do with showing."""
+    """The waiting deliveries of one session. Iteration yields each delivery once, in the order of arrival, and waits
+    for more. A delivery that is being shown to a model is yielded too: reading is independent of showing."""
 
     def __init__(self, inbox: InboxId, services: Services, actor: Identity) -> None:
         self._inbox = inbox
@@ -115,19 +115,21 @@ class Inbox:
         self._actor = actor
         self._after = 0
         self._known: set[int] = set()
-        """What was yielded after `_after`, past an answer that somebody waits for and may yet leave to the inbox."""
+        """Seqs of the deliveries that were yielded after `_after`. Before them is an answer that an asker waits for. If
+        the asker gives up, the inbox must still yield that answer."""
         self._is_awaited = False
-        """The last delivery had to be waited for, so the next one will not be there yet either."""
+        """True if the last call had to wait. The next delivery is then probably not there yet either."""
 
     async def peek(self, wanted: InboxFilter | None = None) -> Sequence[Delivery]:
-        """Return all that waits, without waiting and without changing anything."""
+        """Return all waiting deliveries at once, without any change."""
         if wanted is not None:
             instance(InboxFilter, wanted, "filter", "use an InboxFilter")
         return [self._delivery(item) for item in await self._services.looking.peek_inbox(self._inbox, wanted)]
 
     async def next(self, timeout: float) -> Delivery | None:
-        """Return the next delivery that this inbox object has not yielded yet, or None after `timeout` seconds. While
-        the agent is paused there is none. An answer that an `ask` of this agent waits for is returned by that alone."""
+        """Return the next delivery that this inbox object has not yielded yet, or None after `timeout` seconds. A
+        paused agent gets no deliveries. An answer that an `ask` of this agent waits for is returned only by that
+        `ask`."""
 
         looks = 0
 

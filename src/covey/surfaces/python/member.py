@@ -1,7 +1,7 @@
-"""A member: one session of an agent, as a Python program holds it.
+"""Members: sessions of agents in the Python API.
 
-An errand stands beside it, because each names the other: a member spawns functions that do errands, and an errand is
-done by a member.
+`Errand` is in this module because the two classes name each other: a member spawns functions that do errands, and an
+errand acts through a member.
 """
 
 from collections.abc import Awaitable, Callable, Collection, Sequence
@@ -59,24 +59,24 @@ KindName = Literal["notify", "request", "update"]
 
 
 class Errand:
-    """Given to the function that is a child, for its task; in session mode also for whatever it is told later."""
+    """The argument of a function that runs as a child: its task, or in session mode also a later message."""
 
     def __init__(self, given: Given, me: "Member", report: Callable[[str], None], services: Services) -> None:
         self._given = given
         self._services = services
         self.me = me
-        """The child's own session: it sends, asks and reads with it."""
+        """The child's own session, with which the child sends, asks and reads."""
         self.report = report
-        """Says what is produced so far: it counts also where the child is stopped or takes too long."""
+        """Report the output so far. This output counts also if the child is stopped or times out."""
 
     @property
     def task(self) -> str:
-        """What it is to do, in the words of who asked."""
+        """The task, in the words of its sender."""
         return self._given.child.task if self._given.number == 1 else self._given.message.text
 
     @property
     def prompt(self) -> str:
-        """The same with all that a model should be told: who asked, how to report, what was said before."""
+        """The task as a prompt for a model: with the sender, the way to report, and the messages before."""
         return self._given.prompt
 
     @property
@@ -89,7 +89,7 @@ class Errand:
 
     @property
     def files(self) -> tuple[FilePart, ...]:
-        """Its attachments, as they were when it was started."""
+        """The attachments of the child, as they were at its start."""
         return self._given.child.files
 
     async def file(self, part: FilePart) -> bytes:
@@ -98,35 +98,35 @@ class Errand:
 
 
 Child = Callable[[Errand], Awaitable[Answer]]
-"""An async function of this program that is a child."""
+"""An async function of this program that runs as a child."""
 
 
 class SpawnOptions(TypedDict, total=False):
-    """Everything that `spawn` understands besides the task."""
+    """Options of `spawn` besides the task."""
 
     agent: str
-    """Whose child it is; by default this agent's own."""
+    """The agent of the child; by default this agent."""
     mode: Literal["run", "session"]
     thread: bool | tuple[str, str]
-    """True, or a channel and a conversation: people read along there, and can speak to the child."""
+    """True, or a channel and a conversation, where people read along and can write to the child."""
     time_limit: float
-    """After how many seconds its whole process tree is ended."""
+    """The time in seconds after which the child's whole process tree is ended."""
     attachments: Collection[str | FilePart]
-    """Paths of files, or what `attach` returns: the child gets them as they are now."""
+    """Paths of files, or snapshots made by `attach`. The child gets the files as they are now."""
     label: str
     description: str
     relaying: str
-    """The id of the message that this is done for."""
+    """The id of the message on whose behalf the child works."""
     cwd: str
-    """Where a child of one's own agent works; by default here."""
+    """The working directory of a child of the caller's own agent; by default the current one."""
     run: Child
-    """An async function that is the child, instead of the program on its agent's card."""
+    """An async function that runs as the child, instead of the program on the agent's card."""
     group: Group
-    """The asyncio.TaskGroup that the function runs in; by default it ends with the space."""
+    """The asyncio.TaskGroup that the function runs in. Without a group the function ends with the space."""
 
 
 class Member:
-    """Returned by `space.join`. It sends, asks, answers and reads in the name of its agent until it leaves."""
+    """Returned by `space.join`. A member sends, asks, answers and reads in the name of its agent until it leaves."""
 
     def __init__(self, joined: Joined, services: Services, finisher: Finisher | None = None) -> None:
         self._joined = joined
@@ -142,7 +142,7 @@ class Member:
 
     @property
     def session(self) -> Session:
-        """The session as it was when it joined: its id, key and label."""
+        """The session as of its start: its id, key and label."""
         return self._joined.session
 
     @property
@@ -151,7 +151,7 @@ class Member:
 
     @property
     def secret(self) -> str:
-        """What proves the session to another process that acts for it."""
+        """The secret with which another process proves that it acts for this session."""
         return self._joined.secret
 
     async def send(
@@ -159,7 +159,7 @@ class Member:
     ) -> Receipt:
         """Send to an agent, a session, several of them, or everyone (*). When this returns, the message is durable.
 
-        A request sent this way expects a reply but is not waited for; `ask` waits.
+        A request sent this way expects a reply, but the call does not wait for the reply; `ask` does.
         """
         parsed = Kind.NOTIFY if kind == "notify" else choice(Kind, kind, "kind")
         if parsed in (Kind.RESPONSE, Kind.TASK):
@@ -170,7 +170,7 @@ class Member:
         return Receipt(sent.receipt, mail)
 
     async def ask(self, to: str, text: str, *, timeout: float = 30.0, **options: Unpack[MessageOptions]) -> Outcome:
-        """Ask an agent and wait for the answer. A wait that runs out is an outcome with a ticket to resume by."""
+        """Ask an agent and wait for the answer. A timeout is an outcome too, with a ticket for `resume`."""
         draft = draft_from(Kind.REQUEST, to, text, options, self._services.clock, expects_reply=True)
         return await self._services.asks.ask(draft, self.identity, policy_from(options), seconds(timeout, "timeout"))
 
@@ -181,9 +181,9 @@ class Member:
     async def request_approval(
         self, to: str, what: str, text: str, *, timeout: float = 30.0, **options: Unpack[MessageOptions]
     ) -> Approval:
-        """Ask an agent to approve something and wait for its decision. `what` is plan, shutdown or a name of your own.
+        """Ask an agent for an approval and wait for its decision. `what` is plan, shutdown or a name of your own.
 
-        What comes back is true only where it was approved. A wait that runs out is no decision: it has a ticket.
+        The result is true only if the agent approved. A timeout is no decision: the result then has a ticket.
         """
         return await request_approval(self._services, self.identity, to, what, text, timeout, options)
 
@@ -193,11 +193,11 @@ class Member:
         return await self._services.approvals.resume(parsed, self.identity, limit)
 
     async def approve(self, message_id: str, reason: str = "") -> Receipt:
-        """Approve what a message asks for. The first decision counts."""
+        """Approve the request in a message. The first decision counts."""
         return await decide(self._services, self.identity, message_id, True, reason)
 
     async def reject(self, message_id: str, reason: str) -> Receipt:
-        """Reject what a message asks for, and say why."""
+        """Reject the request in a message, with a reason."""
         return await decide(self._services, self.identity, message_id, False, reason)
 
     async def reply(
@@ -207,31 +207,31 @@ class Member:
         return await reply_to(self._services, self.identity, message_id, text, options, close=close)
 
     async def delegate(self, to: str, text: str, **options: Unpack[MessageOptions]) -> Delegated:
-        """Hand work to an agent. When this returns the task is durable; `result` waits for how it ends."""
+        """Delegate a task to an agent. When this returns, the task is durable; `result` waits for the outcome."""
         return await delegate(self._services, self.identity, to, text, options)
 
     async def take(
         self, *, timeout: float = 30.0, judgement: Judgement | None = None, start: bool = False
     ) -> Assignment | None:
-        """Wait for the next task of this agent that it has room for, and take it; None when the time has run out. With
-        `start` it is working at once, which is told in the same step, unless it has to be judged first."""
+        """Wait for the next task that this agent has capacity for, and take the task. Return None on timeout. With
+        `start` the task starts in the same step, unless it must be judged first."""
         limit, starts = seconds(timeout, "timeout"), flag(start, "start")
         judge = judge_by(judgement, self._services, self.identity)
         held = await Taking(self._services, self.identity, self._finisher, judge, starts=starts).wait(limit)
         return None if held is None else Assignment(held)
 
     async def work(self, handler: Handler, **options: Unpack[WorkOptions]) -> None:
-        """Take tasks of this agent as they come, and hand in what the handler returns for each: a text, a dict, a
-        `Result` or None; a task whose handler raises has failed. It goes on until it is cancelled."""
+        """Take tasks of this agent as they come, and hand in the handler's result for each: a text, a dict, a `Result`
+        or None. A task whose handler raises has failed. Run until cancelled."""
         await self.worker(handler, **options).run()
 
     def worker(self, handler: Handler, **options: Unpack[WorkOptions]) -> Worker:
-        """Return what `work` runs, for programs that want to stop it in order."""
+        """Return the worker that `work` runs, for programs that stop it in an orderly way."""
         return make_worker(self._services, self.identity, self._finisher, handler, options)
 
     async def spawn(self, task: str, **options: Unpack[SpawnOptions]) -> Spawned:
-        """Start a child that does a task and answers, and return at once. `result` waits for the answer; without, it is
-        pushed to the inbox. The limits on this agent's card hold."""
+        """Start a child that does a task and answers, and return at once. `result` waits for the answer. Without such a
+        wait the answer is pushed to the inbox. The limits on this agent's card apply."""
         check_known(options, SpawnOptions.__annotations__)
         run = function(options["run"], "run") if "run" in options else None
         group = task_group(options["group"]) if "group" in options else None
@@ -244,13 +244,14 @@ class Member:
     async def say(
         self, to: str, text: str, *, timeout: float = 30.0, callback: tuple[str, str] | None = None
     ) -> Exchange:
-        """Say something to a session, by its key or label, and wait for its reply: one round of a negotiation, which
-        goes on with the next call. What this session owes the other, it answers. REPLY_SKIP ends the negotiation; with
-        a timeout of 0 nothing is waited for, and no reply is needed. `callback` is where the result is announced."""
+        """Send a text to a session, by its key or label, and wait for the reply. This is one round of a negotiation;
+        the next call is the next round. If this session owes the other an answer, the text is that answer. REPLY_SKIP
+        ends the negotiation. With a timeout of 0 the call does not wait, and no reply is needed. The result is
+        announced at `callback`."""
         return await say(self._services, self.identity, to, text, timeout, callback)
 
     async def attach(self, path: str, media_type: str = "application/octet-stream") -> FilePart:
-        """Return a snapshot of a file, to be sent with `files=[…]`."""
+        """Make a snapshot of a file, to be sent with `files=[…]`."""
         return await self._services.attachments.snapshot(place(path), note(media_type, "media type"))
 
     async def receipt(self, message_id: str) -> Receipt:
@@ -262,20 +263,20 @@ class Member:
         await self._services.mail.settle(parse_message_id(message_id), self.identity, "handled")
 
     async def dismiss(self, message_id: str) -> None:
-        """Put a message aside. A debt it carries stays owed."""
+        """Dismiss a message. A debt that the message carries stays owed."""
         await self._services.mail.settle(parse_message_id(message_id), self.identity, "dismissed")
 
     async def archive(self, message_id: str) -> None:
-        """Put a message away; a request must have been answered."""
+        """Archive a message. A request must have been answered first."""
         await self._services.dialogue.archive(parse_message_id(message_id), self.identity)
 
     async def withdraw(self, message_id: str) -> Receipt:
-        """Take back what this agent sent, where nobody was shown it yet."""
+        """Withdraw the copies of a message of this agent that were not shown to a model yet."""
         record = await self._services.mail.withdraw(parse_message_id(message_id), self.identity)
         return Receipt(record, self._services.mail)
 
     async def waive(self, ticket: str) -> Ticket:
-        """Want no answer any more."""
+        """Waive an answer that this agent is owed."""
         return await self._services.dialogue.waive(parse_ticket_id(ticket), self.identity)
 
     async def owed(self) -> Sequence[Ticket]:
@@ -283,33 +284,33 @@ class Member:
         return await self._services.dialogue.owed_by(self.name)
 
     async def gate(self, scope: str, *, force_because: str | None = None) -> Verdict:
-        """Judge a scope; with a reason, force it."""
+        """Return the gate's verdict on a scope. With a reason, force the gate."""
         parsed = known_scope(scope)
         if force_because is None:
             return await self._services.dialogue.gate(parsed)
         return await self._services.dialogue.force(parsed, self.identity, note(force_because, "reason"))
 
     async def sweep(self, scope: str, *, force_because: str | None = None) -> Swept:
-        """Archive all messages of a scope that owes nothing."""
+        """Archive all messages of a scope without open debts."""
         why = None if force_because is None else note(force_because, "reason")
         return await self._services.dialogue.sweep(known_scope(scope), self.identity, why)
 
     def turn(self, name: str | None = None, **options: Unpack[TurnOptions]) -> Turn:
-        """Return one call of a model, to be entered with `async with`: it puts what waits into the request."""
+        """Return a turn, to be entered with `async with`: one call of a model, with the waiting mail in its request."""
         self._turns += 1
         turn = note(name, "turn") if name is not None else f"turn {self._turns}"
         return Turn(self._services, self.identity, self._finisher, turn, terms_from(options), capacity_from(options))
 
     def tools(self, toolkit: str = DEFAULT) -> Toolbox:
-        """Return tools with which a model acts as this member: to declare, to call, or as functions. Several toolkits
-        are separated by commas."""
+        """Return the tools with which a model acts as this member: as schemas, as calls, or as functions. Separate the
+        names of several toolkits by commas."""
         return Toolbox(find_toolkit(text(toolkit, "toolkit")), Caller(self._services, self.identity))
 
     async def pending(self, *, timeout: float = 0.0, **options: Unpack[TurnOptions]) -> Pending:
-        """Return what the next turn would show, without changing anything. With a `timeout`, wait until there is a
-        message or a task to show."""
+        """Return the content of the next turn, without any change. With a `timeout`, wait until there is a message or a
+        task to show."""
         limit = seconds(timeout, "timeout")
-        capacity_from(options)  # it matters to a turn alone
+        capacity_from(options)  # checked only: the capacity applies to turns
         return await self._services.attention.look(self.identity, terms_from(options), limit)
 
     async def offer(
@@ -320,7 +321,7 @@ class Member:
         limit: int = 64,
         lease: timedelta = OFFER_LEASE,
     ) -> Showing | None:
-        """Take what waits for one showing to a model; None where nothing waits."""
+        """Take the waiting messages for one showing to a model. Return None if none wait."""
         offers = self._services.offers
         offering = offers.offer(
             self.identity,
@@ -347,7 +348,7 @@ class Member:
         return await self._services.offers.confirm(offer, self.identity, parsed, note(basis, "basis"), narrowed)
 
     async def named(self, message_id: str, basis: str) -> Sequence[Record]:
-        """Record that the model used a message's id in a call, so that it must have had it in context."""
+        """Record that the model used a message's id in a call: the message must have been in its context."""
         return await self._services.offers.named(parse_message_id(message_id), self.identity, note(basis, "basis"))
 
     async def give_back(self, offer_id: str, reason: str = "not shown") -> None:
@@ -355,20 +356,20 @@ class Member:
         await self._services.offers.give_back(parse_offer_id(offer_id), self.identity, note(reason, "reason"))
 
     async def set_busy(self, busy: bool = True) -> None:
-        """Say that this session is busy, or idle again."""
+        """Set this session busy, or idle again."""
         activity = Activity.BUSY if flag(busy, "busy") else Activity.IDLE
         await self._services.directory.set_activity(self.identity, activity)
 
     async def set_status(self, status: str) -> None:
-        """Say what this agent is doing."""
+        """Set the status text of this agent."""
         await self._services.directory.set_status(self.identity, note(status, "status"))
 
     async def heartbeat(self) -> None:
-        """Show a sign of life: the leases of the session and of its offers begin anew."""
+        """Renew the leases of the session and of its offers."""
         await self._services.directory.heartbeat(self.identity)
 
     async def leave(self) -> None:
-        """End the session. What it leaves unhandled waits for the agent's next one. Leaving twice does nothing."""
+        """End the session. Its unhandled mail waits for the agent's next session. A second call does nothing."""
         await self._services.directory.leave(self.identity)
 
     def __repr__(self) -> str:
@@ -376,7 +377,7 @@ class Member:
 
 
 def python_child(services: Services, run: Child, group: Group | None) -> PythonChild:
-    """Return a function as what is launched."""
+    """Wrap a function as a child that can be launched."""
 
     async def call(given: Given, report: Callable[[str], None]) -> Product:
         session = await services.directory.session(given.child.run.session)

@@ -1,4 +1,4 @@
-"""What a Python caller may say of a message, parsed into a draft and a policy."""
+"""Options of a message in the Python API, parsed into a draft and a policy."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
@@ -20,10 +20,10 @@ from covey.services.mail.recipients import SendPolicy, WhenUnknown
 
 
 class MessageOptions(TypedDict, total=False):
-    """Everything that `send`, `ask` and `reply` understand besides the recipient and the text."""
+    """Options of `send`, `ask` and `reply` besides the recipient and the text."""
 
     id: str
-    """Send again with the same id and nothing happens twice."""
+    """The message's id. A retry with the same id has no second effect."""
     subject: str
     scope: str
     round: int
@@ -32,12 +32,12 @@ class MessageOptions(TypedDict, total=False):
     files: Sequence[FilePart]
     """Snapshots made by `attach`."""
     in_reply_to: str
-    """The id of the message that a request or notify takes up, in its thread: a question back, a remark."""
+    """The id of the message that a request or notify refers to, in its thread: a question back, a remark."""
     relaying: str
-    """The id of the message that this one passes on; it spends a hop of it."""
+    """The id of the message that this one passes on. Passing a message on spends one of its hops."""
     correlation_id: str
     callback: tuple[str, str]
-    """Channel and conversation that results belong to."""
+    """The channel and conversation that results belong to."""
     deadline: datetime
     expires_at: datetime
     expires_in: timedelta
@@ -46,9 +46,9 @@ class MessageOptions(TypedDict, total=False):
     when_offline: Literal["park", "refuse"]
     when_unknown: Literal["refuse", "register"]
     await_session: bool
-    """Let mail for a session id that nobody has registered wait for it."""
+    """Let mail for a session id that is not registered yet wait for that session."""
     answers_meanwhile: bool
-    """`ask`: this program answers others while it waits, so that no circle of waits goes through it."""
+    """`ask`: this program answers other agents while it waits, so its wait can't be part of a deadlock."""
 
 
 _KNOWN = frozenset(MessageOptions.__annotations__)
@@ -66,7 +66,7 @@ def draft_from(
     expects_reply: bool = False,
     in_reply_to: str | None = None,
 ) -> Draft:
-    """Return the draft that a call describes; a wrong value is Invalid, and says which."""
+    """Return the draft that a call describes. Raise Invalid, with the name of the field, for a wrong value."""
     draft = Draft(kind, tuple([parse_address(recipient) for recipient in addresses(to)]), _parts(text, options))
     if expects_reply or in_reply_to is not None:
         answered = parse_message_id(in_reply_to) if in_reply_to is not None else None
@@ -96,7 +96,7 @@ def _with_options(draft: Draft, options: MessageOptions, clock: Clock) -> Draft:
 
 
 def policy_from(options: MessageOptions, *, closes: bool = False) -> SendPolicy:
-    """Return the policy that a call asks for."""
+    """Return the send policy of a call."""
     if not options:
         return _CLOSING if closes else _USUAL
     return SendPolicy(

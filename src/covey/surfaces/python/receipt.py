@@ -1,4 +1,4 @@
-"""The receipt as a Python caller holds it: what became of a message, and a way to wait for more."""
+"""Receipts in the Python API: the deliveries of a message, and waits for their progress."""
 
 from typing import Literal
 
@@ -14,7 +14,7 @@ GradeName = Literal["witnessed", "named", "inferred"]
 
 
 class Receipt:
-    """Returned by `send`: the message is durable. It shows the deliveries as they were when last looked at."""
+    """Returned by `send`: the message is durable. The receipt shows the deliveries as of the last read."""
 
     def __init__(self, record: Record, mail: Mail) -> None:
         self._record = record
@@ -26,7 +26,8 @@ class Receipt:
 
     @property
     def deliveries(self) -> tuple[Delivery, ...]:
-        """One for each copy, refused ones included. `seen` says how much of it the model was shown, of how much."""
+        """One delivery for each copy, including refused ones. Its `seen` is the part of the text that the model was
+        shown, and the whole length."""
         return self._record.deliveries
 
     @property
@@ -36,18 +37,18 @@ class Receipt:
 
     @property
     def refused(self) -> tuple[Delivery, ...]:
-        """The copies that did not, each with its reason."""
+        """The copies that did not reach an inbox, each with its reason."""
         return self._record.refused
 
     async def refresh(self) -> "Receipt":
-        """Look again."""
+        """Read the deliveries again."""
         self._record = await self._mail.receipt(self.message_id)
         return self
 
     async def until(self, state: StateName, *, grade: GradeName = "named", timeout: float = 30.0) -> bool:
-        """Wait until every recipient's copy has got as far as `state`; tell whether it did within `timeout` seconds.
+        """Wait until every recipient's copy has reached `state`. Return False after `timeout` seconds.
 
-        For in_context, evidence must be at least as good as `grade`; the default wants witnessed or named.
+        For in_context, the evidence must be at least of `grade`; the default accepts witnessed and named.
         """
         progress = await self._mail.until(
             self.message_id,

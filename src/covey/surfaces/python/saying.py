@@ -1,4 +1,4 @@
-"""Saying something to a session, as a Python program does: by its key, its label, or its id."""
+"""Negotiation in the Python API: texts to a session, named by its key, label or id."""
 
 from covey.core.address import parse_session_key
 from covey.core.checks import callback as parse_callback
@@ -19,7 +19,7 @@ from covey.services.space import Services
 async def say(
     services: Services, actor: Identity, to: str, text: object, timeout: float, callback: object = None
 ) -> Exchange:
-    """Say something, and wait for the reply where there is a timeout."""
+    """Send a text to a session. With a timeout above 0, wait for the reply."""
     place: Callback | None = None if callback is None else parse_callback(callback)
     if not isinstance(text, str) or not text.strip() or not is_unicode(text):
         raise Invalid("text", text, "say something")

@@ -1,4 +1,4 @@
-"""A space, opened: the door to everything else."""
+"""Open spaces: the entry point of the Python API."""
 
 from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from datetime import timedelta
@@ -33,7 +33,7 @@ PAGE = 500
 
 
 class Space:
-    """A set of agents that can see each other, with one store. Use it as `async with covey.open() as space`."""
+    """A set of agents that can see each other, with one store. Use as `async with covey.open() as space`."""
 
     def __init__(self, url: StoreUrl, roots: Sequence[str], *, create: bool = True) -> None:
         self._open = OpenSpace(url, roots, create=create)
@@ -44,7 +44,7 @@ class Space:
 
     @property
     def services(self) -> Services:
-        """The services behind this face, for programs that need more than it shows."""
+        """The services behind this class, for programs that need more than its methods."""
         return self._open.services
 
     async def __aenter__(self) -> Self:
@@ -70,9 +70,10 @@ class Space:
         inbox_overflow: Literal["hold", "evict-oldest", "first-in-first-out"] | None = None,
         lease: timedelta = PRESENCE_LEASE,
     ) -> Member:
-        """Start a session of the agent `name`, or of a new one with an automatic name. Mail that waited is there.
+        """Start a session of the agent `name`, or of a new agent with an automatic name. Its inbox has the mail that
+        waited for the agent.
 
-        With the agent's `token` the member is of grade token, and does and sees no more than the token lets it.
+        With the agent's `token` the member has the grade token, and only the rights of the token.
         """
         wish = JoinRequest(
             name=parse_agent_name(name) if name is not None else None,
@@ -88,44 +89,44 @@ class Space:
         return Member(joined, services, self._open.finisher)
 
     async def agents(self) -> Sequence[AgentView]:
-        """Return every agent as it is now: its card, and whether it is idle, busy or offline."""
+        """Return every agent as of now: its card, and its presence (idle, busy or offline)."""
         return await self.services.directory.agents()
 
     async def agent(self, name: str) -> AgentView:
-        """Return one agent as it is now."""
+        """Return one agent as of now."""
         return await self.services.directory.agent(parse_agent_name(name))
 
     async def thread(self, message_id: str) -> Sequence[Message]:
-        """Return the whole dialogue that a message is in."""
+        """Return all messages of the thread that a message is in."""
         return await self.services.dialogue.thread(parse_message_id(message_id))
 
     async def gate(self, scope: str) -> Verdict:
-        """Judge a scope: passed, or what is still owed."""
+        """Return the gate's verdict on a scope: passed, or the open debts."""
         return await self.services.dialogue.gate(known_scope(scope))
 
     async def receipt(self, message_id: str) -> Receipt:
-        """Return what has become of a message."""
+        """Return the receipt of a message."""
         return Receipt(await self.services.mail.receipt(parse_message_id(message_id)), self.services.mail)
 
     async def search(self, words: str, limit: int = 20) -> Sequence[Found]:
-        """Return the messages that have all the words, best first."""
+        """Return the messages that contain all the words, best match first."""
         return await self.services.history.search(note(words, "words"), count(limit, "limit"))
 
     async def carry_posts(
         self, channels: str | Collection[str] = (), *, once: bool = False, tell: TellPost | None = None
     ) -> bool:
-        """Carry the posts of these channels, or of all, to the people there; go on as more come, until cancelled.
+        """Carry the posts of these channels, or of all, to the people there. Continue with new posts until cancelled.
 
-        With `once`, carry what is due now, and return whether all of it was taken; the rest is tried again later. A
-        console writes to stdout. `tell` is called after each attempt. A space that is busy meanwhile is tried again,
-        and the log says so. Any number of programs may carry the posts of a channel: each post is taken by one.
+        With `once`, carry the posts that are due now, and return whether all of them were delivered; the rest is
+        retried later. A console writes to stdout. `tell` is called after each attempt. A busy space is tried again,
+        with a line in the log. Any number of programs may carry the posts of a channel: each post is taken by one.
         """
         return await carry_posts(self.services, channels, once, tell)
 
     async def journal(
         self, after: int = 0, *, wanted: EventFilter | None = None, follow: bool = False
     ) -> AsyncIterator[Event]:
-        """Yield what happened after a position, oldest first; with `follow`, go on as more happens."""
+        """Yield the events after a position, oldest first. With `follow`, wait for new events and yield them too."""
         count(after, "position", at_least=0)
         flag(follow, "follow")
         if wanted is not None:
@@ -144,7 +145,8 @@ class Space:
 
 
 def _capacity(limit: int | None, overflow: str | None) -> Capacity | None:
-    """Return what an inbox takes, or None for what its agent's card says. The peers policy has a limit of its own."""
+    """Return the capacity of an inbox, or None for the capacity on the agent's card. The peers policy has its own
+    default limit."""
     if limit is None and overflow is None:
         return None
     usual = PEERS_CAPACITY if overflow == Overflow.FIRST_IN_FIRST_OUT else DEFAULT_CAPACITY
@@ -155,8 +157,8 @@ def open(url: str | None = None, *, roots: Sequence[str] | None = None, create: 
     """Return the space at `url`, to be entered with `async with`.
 
     Without a URL: the nearest .covey/covey.db from the working directory upwards, else the one in the home directory.
-    `roots` are the folders that files may be attached from; by default the working directory. A space that is not there
-    is made; without `create` that is SpaceMissing.
+    `roots` are the folders that files may be attached from; by default the working directory. A space that does not
+    exist is created; without `create`, SpaceMissing is raised.
     """
     named = ["."] if roots is None else [place(one) for one in items(roots, "roots", "use a list of folders")]
     return Space(locate(None if url is None else place(url)), named, create=flag(create, "create"))

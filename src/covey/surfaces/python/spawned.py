@@ -1,4 +1,4 @@
-"""A child that this program has started: its key and id, its result, and its end."""
+"""Spawned children: the key, the result and the stop of a child that this program has started."""
 
 from collections.abc import Collection, Mapping
 from pathlib import Path
@@ -30,7 +30,7 @@ from covey.surfaces.python.receipt import Receipt
 
 
 class Spawned:
-    """Returned by `me.spawn`. It shows the run as it was when last looked at."""
+    """Returned by `me.spawn`. The object shows the run as of the last read."""
 
     def __init__(self, run: Run, services: Services, actor: Identity) -> None:
         self._run = run
@@ -39,7 +39,7 @@ class Spawned:
 
     @property
     def key(self) -> SessionKey:
-        """Where the child can be written to."""
+        """The address of the child."""
         return self._run.key
 
     @property
@@ -55,16 +55,17 @@ class Spawned:
         return self._run.state
 
     async def refresh(self) -> "Spawned":
-        """Look again."""
+        """Read the run again."""
         self._run = (await self._services.runs.view(self.run_id)).run
         return self
 
     async def result(self, *, timeout: float = 30.0, answers_meanwhile: bool = False) -> RunResult | None:
-        """Wait for the child's answer; None when the time has run out. It is then pushed to the inbox when it comes, or
-        can be waited for again. `status` says how it ended: completed, failed, timed_out, stopped or lost.
+        """Wait for the child's answer. Return None on timeout: the answer is then pushed to the inbox when it comes, or
+        the caller can wait again. `status` is completed, failed, timed_out, stopped or lost.
 
-        Who waits counts as one who answers nobody: what a child asks it then is refused as a circle, unless it is asked
-        back in the thread of its task. Say `answers_meanwhile` where another part of the program answers."""
+        A waiting caller counts as one that answers nothing. A request of the child to the caller is then refused as a
+        deadlock, unless it is a question back in the thread of the child's task. Set `answers_meanwhile` if another
+        part of the program answers."""
         limit, serves = seconds(timeout, "timeout"), flag(answers_meanwhile, "answers_meanwhile")
         found = await self._services.spawning.result(self.run_id, self._actor, limit, answers_meanwhile=serves)
         await self.refresh()
@@ -73,7 +74,8 @@ class Spawned:
     async def send(
         self, text: str, *, kind: Literal["notify", "request"] = "notify", **options: Unpack[MessageOptions]
     ) -> Receipt:
-        """Say something to the child. A request expects a reply; one that stays is run again for it."""
+        """Send a message to the child. A request expects a reply. A child in session mode is run again for the
+        message."""
         parsed = choice(Kind, kind, "kind")
         if parsed not in (Kind.NOTIFY, Kind.REQUEST):
             raise Invalid("kind", kind, "use notify or request")
@@ -83,8 +85,7 @@ class Spawned:
         return Receipt(await mail.send(draft, self._actor, policy_from(options)), mail)
 
     async def stop(self, reason: str = "", *, timeout: float = STOP_SECONDS) -> "Spawned":
-        """Have the child stopped: its program is told to terminate, then killed. What it made until then is its
-        result."""
+        """Stop the child: its program is told to terminate, then killed. The output until then is the result."""
         spawning, limit = self._services.spawning, seconds(timeout, "timeout")
         self._run = await spawning.stop(self.run_id, self._actor, note(reason, "reason"), limit)
         return self
@@ -94,7 +95,7 @@ class Spawned:
 
 
 def spawn_request(task: object, options: Mapping[str, object], python: PythonChild | None) -> SpawnRequest:
-    """Return what a caller of `spawn` wants, checked."""
+    """Check the arguments of `spawn`, and return them as a request."""
     thread, limit, relaying = options.get("thread", False), options.get("time_limit"), options.get("relaying")
     agent, label = options.get("agent"), options.get("label")
     return SpawnRequest(
@@ -113,7 +114,7 @@ def spawn_request(task: object, options: Mapping[str, object], python: PythonChi
 
 
 def task_group(value: object) -> Group:
-    """Return a task group that the caller owns."""
+    """Check that a value is a task group, and return it."""
     if not callable(getattr(value, "create_task", None)):
         raise Invalid("group", value, "use an asyncio.TaskGroup")
     return cast(Group, value)

@@ -1,4 +1,4 @@
-"""A turn: one call of a model by a loop of one's own, with what is pending in its request and evidence after it."""
+"""Turns: calls of a model by the program's own loop, with pending mail in the request and evidence afterwards."""
 
 from collections.abc import Collection, Mapping, Sequence
 from datetime import timedelta
@@ -26,38 +26,40 @@ StyleName = Literal["peers", "broadcast", "compact"]
 
 
 class TurnOptions(TypedDict, total=False):
-    """What `turn` and `pending` understand: how much of what waits is shown, and how."""
+    """Options of `turn` and `pending`: limits and instructions for showing the waiting mail."""
 
     budget: int
-    """How many characters it may take, everything included."""
+    """The limit in characters, including the frame around the messages."""
     presentation: Literal["once", "until_handled"]
     limit: int
-    """How many messages at most."""
+    """The largest number of messages."""
     leads: Collection[str]
-    """Agents whose mail comes before that of others."""
+    """Agents whose mail comes before that of other agents."""
     lease: timedelta
-    """How long the messages are held without a sign of life."""
+    """The lease on the messages: without renewal they return to the queue when the lease ends."""
     more: str
-    """How the model reads what did not fit, in words that it can act on; {agent} stands for its own name."""
+    """The instruction to read the messages that did not fit. {agent} stands for the reader's name."""
     rest: str
-    """How it reads the rest of a message that was cut; {number} and {message} stand for its number and id."""
+    """The instruction to read the rest of a message that was cut. {number} and {message} stand for its number and
+    id."""
     answer: str
-    """How it answers; in the style of hooks only."""
+    """The instruction to answer; shown only in the style of hooks."""
     decide: str
-    """How it approves or rejects what it is asked to; {number} and {message} stand for the request's number and id."""
+    """The instruction to approve or reject. {number} and {message} stand for the request's number and id."""
     task: str
-    """How it says what becomes of a task, likewise. With an empty text no task is taken for it."""
+    """The instruction to report on a task, with the same fields. If empty, no task is taken for the model."""
     worker: str
-    """How it gives a worker more to do whose work is finished: a coordinator then sees it as a task-notification."""
+    """The instruction to give more work to a worker that has finished. If set, a coordinator sees finished work as a
+    task-notification."""
     capacity: Capacity | None
-    """What the session's inbox holds from this turn on, as its toolkit wants it; None leaves it as it is."""
+    """The capacity of the session's inbox from this turn on, as its toolkit requires; None changes nothing."""
 
 
 class Turn:
-    """Returned by `me.turn()`, to be entered with `async with`. Entering takes what waits.
+    """Returned by `me.turn()`, to be entered with `async with`. Entering takes the waiting mail.
 
-    What was put into the request counts as read when `responded` was called: the provider has answered it. Otherwise it
-    is given back when the turn ends, and comes again.
+    The mail in the request counts as read once `responded` was called: the provider has answered the request. Otherwise
+    the mail is given back at the end of the turn, and is shown again later.
     """
 
     def __init__(
@@ -81,7 +83,7 @@ class Turn:
 
     @property
     def pending(self) -> Pending:
-        """What this turn shows: messages, other agents, and what did not fit."""
+        """The content of this turn: messages, other agents, and counts of the messages that did not fit."""
         if self._pending is None:
             raise RuntimeError("the turn has not begun: use `async with me.turn() as turn`")
         return self._pending
@@ -105,7 +107,7 @@ class Turn:
         except Unavailable:
             if error is None:
                 raise
-            # What went wrong is what the caller must hear of. The offer ends with its lease.
+            # The caller must see the first error, not this one. The offer ends with its lease.
 
     async def _end(self, error: BaseException | None) -> None:
         offer = self.pending.offer
@@ -127,9 +129,10 @@ class Turn:
         thinking: Thinking = False,
         style: StyleName | None = None,
     ) -> Injected:
-        """Return a copy of a request's messages with what is pending at the end, in a form that is valid for it.
+        """Return a copy of a request's messages with the pending mail at the end, in a form that the provider accepts.
 
-        `tools` are those of the request, `thinking` is whether it lets the model think, or its own setting of that.
+        `tools` are the tools of the request. `thinking` is True if the request lets the model think, or the request's
+        own setting for thinking.
         """
         injected = inject(
             _list(messages),
@@ -143,13 +146,13 @@ class Turn:
         return injected
 
     def text(self, style: StyleName = "peers") -> str:
-        """Return what is pending as text, for a loop that has its own place for it; empty where nothing is."""
+        """Return the pending mail as text, for a loop that places the text itself. Empty if nothing is pending."""
         parsed = choice(Style, style, "style")
         self._was_rendered = True
         return framed(self.pending, parsed)
 
     def responded(self, response_id: str) -> None:
-        """Say that the provider has answered the request. What it showed was in the model's context."""
+        """Record that the provider has answered the request: the mail in it was in the model's context."""
         self._response = note(response_id, "response id")
 
     def __repr__(self) -> str:
@@ -157,12 +160,12 @@ class Turn:
 
 
 def take_out(messages: Sequence[object], *, provider: ProviderName) -> list[Any]:
-    """Return a copy of a request's messages without what was injected at the end."""
+    """Return a copy of a request's messages without the injected mail at the end."""
     return take_out_of(_list(messages), provider=choice(Provider, provider, "provider"))
 
 
 def terms_from(options: TurnOptions) -> Terms:
-    """Return what a caller asks for; a wrong value is Invalid, and says which."""
+    """Parse the options of a turn. Raise Invalid, with the name of the field, for a wrong value."""
     check_known(options, TurnOptions.__annotations__)
     usual = Terms()
     said = cast(Mapping[str, object], options)
@@ -180,7 +183,7 @@ def terms_from(options: TurnOptions) -> Terms:
 
 
 def capacity_from(options: TurnOptions) -> Capacity | None:
-    """Return the limit that a caller sets to its session's inbox; a wrong value is Invalid."""
+    """Return the capacity that a caller sets for its session's inbox. Raise Invalid for a wrong value."""
     given = cast(object, options.get("capacity"))
     if given is not None and not isinstance(given, Capacity):
         raise Invalid("capacity", given, "use a Capacity, as `tools.showing` has it")

@@ -1,4 +1,4 @@
-"""Workers, as a Python program starts them: options checked, and the program's own functions called with its types."""
+"""Workers in the Python API: checked options, and calls of the program's functions with the types of this API."""
 
 from collections.abc import Awaitable, Callable
 from typing import TypedDict
@@ -19,20 +19,20 @@ Handler = Callable[[Assignment], Awaitable[Answer]]
 
 
 class WorkOptions(TypedDict, total=False):
-    """How a worker works."""
+    """Options of a worker."""
 
     concurrency: int
-    """How many tasks at once, by default 1; the agent's quota holds besides."""
+    """The largest number of concurrent tasks, by default 1. The agent's quota applies too."""
     judgement: Judgement | None
-    """Asked before a task is accepted."""
+    """Called before a task is accepted."""
     attempts: int
-    """How many sessions may take up a task, one after the other, before it has failed."""
+    """The number of sessions that may take a task, one after the other, before the task fails."""
     until_idle: bool
-    """End when there is nothing to do, instead of waiting for more."""
+    """End when no task is left, instead of waiting for more."""
     drain: float
-    """How many seconds what runs may take when the worker is told to stop."""
+    """The seconds that running tasks may still take after the worker is told to stop."""
     tell: Tell
-    """Called with each thing that happens."""
+    """Called with each event."""
 
 
 def worker(services: Services, actor: Identity, finisher: Finisher, handler: Handler, options: WorkOptions) -> Worker:

@@ -1,7 +1,7 @@
 """Contract suites: one class a port, one test a sentence of the port's docstring.
 
-An adapter's tests subclass them, in a line each; what a class tests comes from a fixture of its module or conftest,
-whose name the class's docstring says. Tests are coroutines: pytest needs something that runs them.
+An adapter's tests subclass the suites, in a line each. The adapter under test comes from a fixture of the module or its
+conftest; the docstring of each suite names the fixture. Tests are coroutines: pytest needs a plugin that runs them.
 
     @pytest.fixture
     def open_store(tmp_path: Path) -> OpenStore:
@@ -11,7 +11,7 @@ whose name the class's docstring says. Tests are coroutines: pytest needs someth
     class TestAgents(AgentsContract): ...
 """
 
-# ruff: noqa: E402 — assertions explain themselves only in modules that are imported after this call.
+# ruff: noqa: E402 — pytest rewrites the assertions only of modules that are imported after this call.
 from pkgutil import iter_modules
 
 import pytest

@@ -1,4 +1,4 @@
-"""Contract of blobs."""
+"""Contracts of blobs and their upkeep."""
 
 import asyncio
 from collections.abc import Callable
@@ -65,11 +65,12 @@ class BlobsContract:
 
 
 class CleanedBlobs(Blobs, BlobUpkeep, Protocol):
-    """Both roles in one."""
+    """An adapter that implements both ports."""
 
 
 class BlobUpkeepContract:
-    """Fixtures: `blobs`, which is both, and `age_blob`, which makes the last use of a digest a day old."""
+    """Fixtures: `blobs`, which implements both ports, and `age_blob`, which makes the last use of a digest a day
+    old."""
 
     async def test_all_that_is_kept_is_listed(self, blobs: CleanedBlobs) -> None:
         assert [*await blobs.digests()] == []

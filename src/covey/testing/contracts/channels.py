@@ -1,4 +1,4 @@
-"""Contract of bindings."""
+"""Contracts of bindings and posts."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""Contract of tickets."""
+"""Contracts of tickets and offers."""
 
 from covey.core.ids import delivery_id, ticket_id
 from covey.core.ledger.evidence import Extent

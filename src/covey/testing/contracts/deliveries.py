@@ -16,7 +16,7 @@ HERE, THERE = session_inbox(a_session_id(1)), session_inbox(a_session_id(2))
 
 
 PARTLY = confirmed(None, Extent(0, 7223, 52_903), EvidenceGrade.WITNESSED)
-"""What is known of a message of which a model has read the beginning."""
+"""The evidence for a message of which a model has read only the beginning."""
 
 
 def placing(delivery: Delivery) -> Operation[Delivery]:

@@ -1,4 +1,4 @@
-"""Contract of agents."""
+"""Contracts of agents, sessions, tokens and settings."""
 
 import asyncio
 from collections.abc import Sequence
@@ -195,7 +195,7 @@ class SessionsContract:
 
 
 def _native(sessions: Sequence[Session]) -> Sequence[Session]:
-    """Return the sessions that a test has put: a folder may have sessions of foreign programs besides."""
+    """Return the sessions that a test has put. A folder may also have sessions of foreign programs."""
     return [session for session in sessions if not session.is_foreign]
 
 

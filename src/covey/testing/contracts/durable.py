@@ -1,4 +1,4 @@
-"""Contract of a store that keeps what it was given: for engines that survive more than nothing."""
+"""Contract of a durable store: for engines that declare to survive at least the end of a process."""
 
 from covey.core.names import AgentName
 from covey.ports.store import Survives, Transaction
@@ -9,7 +9,7 @@ from covey.testing.records import a_delivery, an_agent, an_event
 
 
 async def advance(transaction: Transaction) -> tuple[int, int, int]:
-    """Take the next of everything that is counted: a number, a seq, a position."""
+    """Take the next value of each counter: a number, a seq, a position."""
     await transaction.journal.append(an_event())
     return (
         await transaction.agents.next_number(AgentName("bob")),
@@ -19,7 +19,7 @@ async def advance(transaction: Transaction) -> tuple[int, int, int]:
 
 
 class DurableStoreContract:
-    """Fixture: `open_store`; opening again finds the same space."""
+    """Fixture: `open_store`; a second call opens the same space."""
 
     async def test_it_declares_that_it_survives(self, open_store: OpenStore) -> None:
         async with open_store(silent) as store:

@@ -20,7 +20,7 @@ FIRST, SECOND, THIRD = (a_message_id(n) for n in (1, 2, 3))
 
 
 async def all_threads(tx: Transaction, scope: Scope | None, limit: int) -> list[list[MessageId]]:
-    """Go through all pages of what was made before the third minute."""
+    """Return all pages of the threads from before the third minute."""
     pages: list[list[MessageId]] = []
     after: int | None = 0
     while after is not None:
@@ -84,7 +84,7 @@ class HoldingsContract:
 
         busy, none, quiet = await kept(open_store, write, look)
         assert busy == ThreadState(2, 3, 1, at(6), frozenset({Scope("s"), Scope("t")}))
-        assert none is None  # it is a message, and no thread
+        assert none is None  # SECOND is a message within a thread, and no thread itself
         assert quiet == ThreadState(1, 0, 0, at(9), frozenset())
 
     async def test_a_closed_ticket_counts_by_its_end(self, open_store: OpenStore) -> None:
@@ -147,7 +147,7 @@ class HoldingsContract:
         assert not quiet.is_open
 
     async def test_a_task_is_held_by_what_it_is_a_part_of_and_by_its_parts(self, open_store: OpenStore) -> None:
-        """Each in a thread of its own: 1 has the parts 2 and 3, and 2 has 4, which has 5."""
+        """Each task is in a thread of its own. Task 1 has the parts 2 and 3, task 2 has 4, and task 4 has 5."""
         parents = {2: FIRST, 3: FIRST, 4: SECOND, 5: a_message_id(4)}
 
         async def put(tx: Transaction, unfinished: int) -> None:

@@ -19,7 +19,7 @@ async def fill(transaction: Transaction, *deliveries: Delivery) -> None:
 
 
 def here(n: int, kind: Kind = Kind.NOTIFY, state: DeliveryState = DeliveryState.QUEUED) -> Delivery:
-    """Return a delivery in the inbox that is looked at."""
+    """Return a delivery in the inbox under test."""
     return a_delivery(n, inbox=HERE, kind=kind, state=state)
 
 

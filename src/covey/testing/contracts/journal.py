@@ -14,7 +14,7 @@ from covey.testing.records import a_message_id, an_event, at
 
 
 def without_position(events: list[Event]) -> list[Event]:
-    """Return the events as they were before the store gave them a position."""
+    """Return the events without the positions that the store assigned."""
     return [event._replace(position=0) for event in events]
 
 

@@ -1,4 +1,4 @@
-"""What the table contracts share: write in a commit, look twice."""
+"""Shared helpers of the table contracts: a write in a commit, read back twice."""
 
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
@@ -11,7 +11,7 @@ T = TypeVar("T")
 
 
 async def kept(open_store: OpenStore, write: Operation[object], look: Operation[T]) -> T:
-    """Write, and return what a later `look` sees. The transaction that wrote must have seen the same."""
+    """Commit `write`, and return the result of a later `look`. The writing transaction must see the same result."""
 
     async def write_and_look(transaction: Transaction) -> T:
         await write(transaction)

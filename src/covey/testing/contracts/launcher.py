@@ -1,4 +1,4 @@
-"""Contract of launchers: programs that run, and what they print."""
+"""Contract of launchers: running programs and their output."""
 
 import asyncio
 import os
@@ -12,7 +12,7 @@ from covey.testing.programs import SOON_S, a_program, a_script
 
 
 async def run(launcher: Launcher, program: Program) -> tuple[list[Line], Kept, Kept]:
-    """Run a program to its end, and return its lines and what is kept of its outputs."""
+    """Run a program to its end. Return its lines, and the kept part of its stdout and stderr."""
     running = await launcher.start(program)
     lines = [line async for line in running.lines()]
     ended = await running.wait()
@@ -20,7 +20,7 @@ async def run(launcher: Launcher, program: Program) -> tuple[list[Line], Kept, K
 
 
 async def first_line(running: Running) -> str:
-    """Return the text of a program's next line, which comes soon."""
+    """Wait for a program's next line, and return its text."""
     async with asyncio.timeout(SOON_S):
         return (await anext(aiter(running.lines()))).text
 

@@ -1,4 +1,4 @@
-"""Contract of launchers: how runs are ended, and that nothing of them is left."""
+"""Contract of launchers: the end of runs, without processes left behind."""
 
 import asyncio
 import signal
@@ -13,7 +13,7 @@ from covey.testing.opening import OpenLauncher
 from covey.testing.programs import a_program, a_script, becomes, is_there, processes
 
 STUBBORN = "trap '' TERM; echo ready; while :; do sleep 1000; done"
-"""Ignores SIGTERM. The sleep is ended by it and started again."""
+"""A script that ignores SIGTERM. The signal ends the sleep, and the loop starts a new one."""
 
 
 class LauncherEndsContract:
@@ -45,7 +45,7 @@ class LauncherEndsContract:
     async def test_a_stop_reaches_what_the_program_started_and_waits_for_it(
         self, open_launcher: OpenLauncher, tmp_path: Path
     ) -> None:
-        # The program itself has no handler: it is gone at once, and its child still has its grace.
+        # The program itself has no handler and ends at once, while its child still has the grace period.
         script = "trap 'sleep 0.1; echo cleaned; exit' TERM; echo ready; while :; do sleep 0.01; done"
         async with open_launcher() as launcher:
             running = await launcher.start(a_script(tmp_path, f'sh -c "{script}" & wait'))
@@ -168,7 +168,7 @@ class LauncherEndsContract:
         self, open_launcher: OpenLauncher, tmp_path: Path
     ) -> None:
         async with open_launcher() as launcher:
-            await (await launcher.start(a_program(tmp_path, "true"))).wait()  # whatever is slow the first time is done
+            await (await launcher.start(a_program(tmp_path, "true"))).wait()  # warm up what is slow the first time
             for step in range(30):
                 program = a_program(tmp_path, "sleep", "1000")
                 starting = asyncio.create_task(launcher.start(program))

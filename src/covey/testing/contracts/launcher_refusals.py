@@ -1,4 +1,4 @@
-"""Contract of launchers: what can't be started, and that nothing has run then."""
+"""Contract of launchers: programs that can't be started, and must not have run."""
 
 import math
 from pathlib import Path
@@ -12,7 +12,7 @@ from covey.testing.programs import a_program
 
 
 def content(folder: str | Path) -> list[str] | None:
-    """Return the names of what is in a folder, or None where there is no folder."""
+    """Return the names of the entries of a folder, or None if there is no folder."""
     place = Path(folder)
     return [path.name for path in place.iterdir()] if place.exists() else None
 

@@ -15,7 +15,7 @@ from covey.testing.opening import OpenLiveness
 class StartedProcess(NamedTuple):
     pid: int
     end: Callable[[], None]
-    """Kill it, and return when it is gone."""
+    """Kill the process, and return when it is gone."""
 
 
 StartProcess = Callable[[], StartedProcess]
@@ -23,7 +23,7 @@ StartProcess = Callable[[], StartedProcess]
 
 @contextmanager
 def real_process() -> Generator[StartedProcess]:
-    """Give a process that waits to be ended."""
+    """Start a process that runs until it is ended."""
     with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as process:
 
         def end() -> None:
@@ -41,7 +41,7 @@ class LivenessContract:
 
     @pytest.fixture
     def start_process(self) -> Generator[StartProcess]:
-        """Start a process; real ones, unless an adapter that knows none overrides this."""
+        """Yield a function that starts a real process. An adapter without real processes overrides this fixture."""
         with ExitStack() as stack:
             yield lambda: stack.enter_context(real_process())
 

@@ -1,4 +1,4 @@
-"""Contract of a log: one order, no gaps, and nothing added behind what somebody has not seen."""
+"""Contracts of a log and its snapshots: one order, no gaps, and no append by a writer that has not seen all records."""
 
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing
@@ -15,14 +15,14 @@ LARGE = 3 * 1024 * 1024
 
 
 def state(log: Log) -> LogState:
-    """Return how a log stands that is there."""
+    """Return the state of a log that exists."""
     found = log.state()
     assert found is not None
     return found
 
 
 def everything(log: Log) -> list[LogEntry]:
-    """Return all entries, as a replica gets them."""
+    """Return all entries, in pages as a replica reads them."""
     found: list[LogEntry] = []
     while len(found) < state(log).last:
         more = log.after(len(found), 100)
@@ -32,7 +32,7 @@ def everything(log: Log) -> list[LogEntry]:
 
 
 def made(open_log: OpenLog, stack: ExitStack) -> Log:
-    """Return a new log that is there."""
+    """Open a log, and make it if it does not exist."""
     log = stack.enter_context(closing(open_log()))
     log.make()
     return log
@@ -220,6 +220,6 @@ class LogSnapshotsContract:
 
 
 def kept(snapshots: LogSnapshots, file: Path, content: bytes, position: int) -> None:
-    """Keep a content as the snapshot at a position."""
+    """Store `content` as the snapshot at a position."""
     file.write_bytes(content)
     snapshots.keep(str(file), position)

@@ -1,4 +1,4 @@
-"""Contract of what was pruned."""
+"""Contract of pruning: the removal of messages, offers and runs, and the memory of removed ids."""
 
 import pytest
 
@@ -36,7 +36,7 @@ FIRST, SECOND = a_message_id(1), a_message_id(2)
 
 
 async def two_messages(tx: Transaction) -> None:
-    """File two messages that are closed, with all that belongs to them."""
+    """File two closed messages with all their records."""
     await tx.agents.put(an_agent())
     await add(tx, a_message(1), a_message(2))
     await each(tx.deliveries.place, *(a_delivery(n, copy, state=HANDLED) for n in (1, 2) for copy in (1, 2)))
@@ -48,7 +48,7 @@ async def two_messages(tx: Transaction) -> None:
 
 
 async def left(tx: Transaction) -> list[object]:
-    """Return what is left of the first message."""
+    """Return the remaining records of the first message."""
     records = (
         await tx.messages.get(FIRST),
         *await tx.deliveries.of_message(FIRST),
@@ -192,7 +192,7 @@ class PrunedContract:
     @pytest.mark.parametrize(
         "run",
         [
-            a_run(1, state=RunState.STOPPED),  # its message is there
+            a_run(1, state=RunState.STOPPED),  # its message still exists
             a_run(3, state=RunState.STARTING),
             a_run(3, state=RunState.LOST, is_told=False),
             a_run(3, state=RunState.FAILED, folder="/runs/3"),

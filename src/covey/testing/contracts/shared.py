@@ -1,4 +1,4 @@
-"""Contract of a store that several processes open at once: eight real ones, and some that are killed."""
+"""Contract of a store that is shared by real processes: eight at once, some of which are killed."""
 
 from itertools import chain
 from typing import NamedTuple, cast
@@ -19,20 +19,20 @@ TIMES = 20
 
 
 def run(job: str, locator: Locator, *arguments: str) -> list[list[Json]]:
-    """Let eight processes do a job at once; return what each told."""
+    """Let eight processes do a job at once. Return the results of each."""
     with started(*(Worker(job, locator, *arguments) for _ in range(PROCESSES))) as workers:
         return [worker.finish() for worker in workers]
 
 
 async def prepare(locator: Locator) -> None:
-    """Make the space, with bob in it."""
+    """Create the space, with the agent bob."""
     async with locator.store(silent) as store:
         assert store.capabilities.shared
         await store.commit(lambda tx: tx.agents.put(an_agent("bob")))
 
 
 class Dealt(NamedTuple):
-    """What is in the space about one message that a worker dealt; a whole one has each once."""
+    """Counts of the records of one message that a worker filed. A complete message has one of each."""
 
     deliveries: int
     tickets: int
@@ -98,7 +98,7 @@ class SharedStoreContract:
         accepted: list[MessageId] = []
         for enough in (1, 7, 30):
             with started(*(Worker("deal", store_locator) for _ in range(PROCESSES // 2))) as workers:
-                # When the first has told so much, all are killed, wherever they are.
+                # All workers are killed once the first has reported enough, at any point of their commits.
                 accepted += [cast(MessageId, workers[0].next_result()) for _ in range(enough)]
                 for worker in workers:
                     worker.kill()
@@ -113,7 +113,7 @@ class SharedStoreContract:
 
 
 async def what_was_dealt(transaction: Transaction) -> tuple[dict[MessageId, Dealt], list[int]]:
-    """Return what there is about each message, and the numbers of all deliveries in the order of the inbox."""
+    """Return the record counts of each message, and the numbers of all deliveries in the order of the inbox."""
     messages = await transaction.messages.find(MessageFilter(), 100_000)
     events = [event.message_id for event in await transaction.journal.read(0, 100_000)]
     dealt = {

@@ -85,5 +85,5 @@ class SharedLivenessContract:
 
 
 def held_by(worker: Worker) -> Holder:
-    """Return what a worker says that it holds."""
+    """Return the holder that a worker reports."""
     return Holder(*cast(tuple[str | None, int | None, str | None], worker.next_result()))

@@ -1,4 +1,4 @@
-"""Contract of the store: all or nothing, one after the other, and rings only for what stands."""
+"""Contract of the store: atomic commits, one after the other, and rings only for committed changes."""
 
 import asyncio
 from collections.abc import Collection
@@ -15,11 +15,11 @@ from covey.testing.records import a_session, an_agent
 
 
 class Broken(Exception):
-    """What an operation of a test raises."""
+    """An exception that a test's own operation raises."""
 
 
 async def increment(transaction: Transaction) -> int:
-    """Count one further, in two settings that must never differ."""
+    """Increment two settings that must never differ."""
     number = int(await transaction.settings.get("left") or 0) + 1
     await transaction.settings.put("left", str(number))
     await transaction.settings.put("right", str(number))
@@ -33,7 +33,7 @@ async def both(transaction: Transaction) -> tuple[int, int]:
 
 
 def ringing(*topics: str) -> Operation[None]:
-    """Return the operation that rings."""
+    """Return an operation that rings `topics`."""
 
     async def ring(transaction: Transaction) -> None:
         for topic in topics:
@@ -43,7 +43,7 @@ def ringing(*topics: str) -> Operation[None]:
 
 
 class Rings(list[Collection[Topic]]):
-    """What a store rang, one entry for each time it did."""
+    """A record of the rings of a store, one entry a call."""
 
     def __call__(self, topics: Collection[Topic]) -> None:
         self.append(frozenset(topics))
@@ -283,7 +283,7 @@ class StoreContract:
 
 
 async def commits_around_a_close(store: Store, times: int) -> list[int | BaseException]:
-    """Begin commits, close the store among them, and return what each came to."""
+    """Begin commits, close the store in between, and return the result or the exception of each commit."""
     tasks = [asyncio.create_task(store.commit(increment)) for _ in range(times)]
     await asyncio.sleep(0)
     await store.close()

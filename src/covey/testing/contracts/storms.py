@@ -1,4 +1,4 @@
-"""Contract of causal trees."""
+"""Contracts of causal trees and flows."""
 
 from datetime import timedelta
 

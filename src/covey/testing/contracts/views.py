@@ -196,5 +196,5 @@ class ViewsContract:
 
 
 async def _own_settings(view: View) -> int:
-    """Return how many settings a store has made for itself: a folder says there what its files mean."""
+    """Return the number of the store's own settings. A folder keeps the meaning of its files there."""
     return len([setting for setting in await view.settings() if setting.name != "setting"])

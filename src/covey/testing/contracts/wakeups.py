@@ -10,18 +10,18 @@ from covey.testing.opening import OpenWakeups
 A, B, C = Topic("session:a"), Topic("agent:b"), Topic("message:1-c")
 
 SOON = 10.0
-"""More than any wake-up takes; a test that passes never waits so long."""
+"""The limit of a wait for a wake-up, in seconds; a test that passes never waits so long."""
 NEVER = 0.05
-"""How long a test listens for what must not come."""
+"""The seconds that a test listens for a ring that must not come."""
 
 
 async def rings(bell: Bell) -> bool:
-    """Tell whether the bell rings, now or very soon."""
+    """Tell whether the bell rings within `SOON` seconds."""
     return await bell.wait(SOON)
 
 
 async def is_silent(bell: Bell) -> bool:
-    """Tell whether the bell stays silent."""
+    """Tell whether the bell stays silent for `NEVER` seconds."""
     return not await bell.wait(NEVER)
 
 

@@ -1,4 +1,4 @@
-"""Contract of tasks."""
+"""Contracts of tasks, runs and waits."""
 
 from covey.core.ledger.message import Callback
 from covey.core.ledger.waits import Wait

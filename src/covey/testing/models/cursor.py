@@ -1,4 +1,4 @@
-"""A cursor: one value of a request, where it stands in it, and the voice that complains about it."""
+"""Cursors: a value of a request, its path in the request, and the provider's wording of errors."""
 
 from collections.abc import Collection, Mapping, Sequence
 from typing import NoReturn, Protocol
@@ -10,7 +10,7 @@ Path = tuple[str | int, ...]
 
 
 class Voice(Protocol):
-    """How a provider words what is wrong with a request."""
+    """A provider's wording of errors in a request."""
 
     def missing(self, path: Path) -> Refusal: ...
     def wrong_type(self, path: Path, wanted: str, value: Json) -> Refusal: ...
@@ -20,7 +20,7 @@ class Voice(Protocol):
 
 
 class Cursor:
-    """Reads a value as what it must be, and refuses the request where it is something else."""
+    """A reader of one value, which refuses the request if the value has the wrong type."""
 
     __slots__ = ("path", "value", "voice")
 
@@ -42,12 +42,12 @@ class Cursor:
         return self._at(name, self.fields()[name])
 
     def get(self, name: str) -> "Cursor | None":
-        """Return a field; None where it is absent or null."""
+        """Return a field, or None if the field is absent or null."""
         value = self.fields().get(name)
         return None if value is None else self._at(name, value)
 
     def only(self, names: Collection[str]) -> None:
-        """Refuse fields of other names."""
+        """Refuse fields with names that are not in `names`."""
         for name in self.fields():
             if name not in names:
                 raise self.voice.unknown((*self.path, name))

@@ -1,4 +1,4 @@
-"""The desk: takes a request in, logs it, refuses it or has it answered from the script. It knows nothing of sockets."""
+"""The scripted provider without its HTTP server: it logs requests, and refuses them or answers from the script."""
 
 import json
 from collections.abc import Callable, Iterator, Mapping
@@ -21,7 +21,7 @@ from covey.testing.models.script import Cut, Ending, Fail, Hang, Line, Script, T
 
 
 class Player:
-    """Plays one script for all connections, one request at a time."""
+    """A player of one script for all connections, one request at a time."""
 
     def __init__(self, script: Script) -> None:
         self._ask: Callable[[ModelRequest], Line] | None = script if callable(script) else None
@@ -29,29 +29,29 @@ class Player:
         self._played = 0
         self._lock = Lock()
         self.error: Exception | None = None
-        """The first that the script's own code raised."""
+        """The first exception of the script's own code."""
 
     def line(self, request: ModelRequest) -> Turn | Ending:
-        """Return what answers the request; refuse where the script is over or has failed."""
+        """Return the script's answer to a request. Refuse the request if the script is over or has failed."""
         with self._lock:
             try:
                 line = self._ask(request) if self._ask else next(self._lines)
             except StopIteration:
                 told = f"the script is over: request {request.number} came, and it had {self._played} turns"
                 raise Refusal(told, code="script_over") from None
-            except Exception as error:  # It is the test's own code; the model raises it when it closes.
+            except Exception as error:  # Code of the test may raise anything; the model raises it again when it closes.
                 raise self.failed(error) from error
             self._played += 1
             return as_turn(line)
 
     def failed(self, error: Exception) -> Refusal:
-        """Keep what went wrong in the script, and return what its client is told."""
+        """Keep the first error of the script, and return a refusal for the client."""
         self.error = self.error or error
         return Refusal(f"the script failed: {error!r}", code="script_failed")
 
 
 class RequestLog:
-    """Written by the server's threads, read by a test in any thread."""
+    """A log of requests, written by the server's threads and read by a test in any thread."""
 
     def __init__(self) -> None:
         self._lock = Lock()
@@ -71,12 +71,12 @@ class RequestLog:
         return request
 
     def all(self) -> tuple[ModelRequest, ...]:
-        """Return everything that came so far."""
+        """Return all requests so far."""
         with self._lock:
             return tuple(self._requests)
 
     def nth(self, number: int) -> Future[ModelRequest]:
-        """Return the request of that number, as soon as it comes."""
+        """Return a future of the request with that number."""
         future: Future[ModelRequest] = Future()
         with self._lock:
             if number > len(self._requests):
@@ -90,12 +90,12 @@ _LARGEST: Final = 32 * 1024 * 1024
 
 
 def dialects() -> tuple[Dialect, ...]:
-    """Return every API that is spoken, each with an empty memory."""
+    """Return a dialect for every supported API, each with an empty memory."""
     return AnthropicMessages(), OpenAIChat(), OpenAIResponses()
 
 
 class ModelService:
-    """One provider of all three APIs, behind which one script is played."""
+    """One provider of all three APIs, with answers from one script."""
 
     def __init__(self, script: Script, key: str | None, *, refuses_invalid: bool) -> None:
         self.log = RequestLog()
@@ -169,7 +169,7 @@ def _parsed(raw: bytes) -> JsonObject:
 
 
 def _tools(body: JsonObject) -> tuple[str, ...]:
-    """Return the names of the declared tools, wherever the API has them."""
+    """Return the names of the declared tools, in the format of any of the APIs."""
     tools = objects(body.get("tools"))
     names = (string(tool.get("name")) or string(obj(tool.get("function")).get("name")) for tool in tools)
     return tuple(name for name in names if name)
@@ -185,7 +185,7 @@ def _refused(dialect: Dialect, refusal: Refusal) -> Reply:
     request_id = f"req_{token_hex(12)}"
     headers = {dialect.request_id_header: request_id}
     if refusal.retry_after is not None:
-        # Whole seconds are the standard; both providers' clients also know the other.
+        # The standard header has whole seconds; clients of both providers also know the one with milliseconds.
         headers["retry-after"] = str(round(refusal.retry_after))
         headers["retry-after-ms"] = str(round(refusal.retry_after * 1000))
     return Reply(refusal.status, headers, dialect.failure(refusal, request_id))

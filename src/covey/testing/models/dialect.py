@@ -1,4 +1,4 @@
-"""A dialect: what one API of a provider takes, refuses and answers."""
+"""Dialects: the valid requests, the refusals and the answers of one API of a provider."""
 
 import json
 from collections.abc import Mapping
@@ -10,7 +10,7 @@ from covey.testing.models.request import Api, ModelRequest, RequestEntry
 from covey.testing.models.script import Trouble, Turn
 
 PIECE = 12
-"""So many characters of a text go into one event of a stream."""
+"""The number of characters of a text in one event of a stream."""
 
 
 class Event(NamedTuple):
@@ -20,7 +20,7 @@ class Event(NamedTuple):
     name: str = ""
 
     def encoded(self) -> bytes:
-        """Return it as it goes over the wire."""
+        """Return the event as sent over the wire."""
         name = f"event: {self.name}\n" if self.name else ""
         data = self.data if isinstance(self.data, str) else encode(self.data)
         return f"{name}data: {data}\n\n".encode(errors="replace")
@@ -34,26 +34,27 @@ class Answer(NamedTuple):
 
 
 class Dialect(Protocol):
-    """Keeps what the provider would remember of earlier requests: the ids that it gave, and stored responses."""
+    """One API of a provider. A dialect keeps the provider's memory of earlier requests: the ids that it gave, and
+    stored responses."""
 
     api: Api
     path: str
     request_id_header: str
 
     def authenticate(self, headers: Mapping[str, str], key: str | None) -> None:
-        """Refuse who brings no key, and where `key` is given, who brings another."""
+        """Refuse a request without a key. If `key` is given, refuse any other key too."""
         ...
 
     def check(self, body: JsonObject, headers: Mapping[str, str]) -> None:
-        """Refuse a request that the provider would not take."""
+        """Refuse a request that the provider would refuse."""
         ...
 
     def read(self, body: JsonObject) -> tuple[RequestEntry, ...]:
-        """Return what the model reads, as far as the request can be understood."""
+        """Return the entries of the model's context, as far as the request can be parsed."""
         ...
 
     def answer(self, turn: Turn, request: ModelRequest) -> Answer:
-        """Return the turn as the provider words it."""
+        """Return the turn in the format of the API."""
         ...
 
     def failure(self, refusal: Refusal, request_id: str) -> JsonObject:
@@ -61,24 +62,24 @@ class Dialect(Protocol):
         ...
 
     def trouble(self, trouble: Trouble) -> Refusal:
-        """Return how the provider words that it is in trouble."""
+        """Return the provider's error for a failure of its own."""
         ...
 
     def broken(self, trouble: Trouble, answer: Answer, sent: int) -> Event:
-        """Return the event by which a stream tells that the provider has failed, after so many others."""
+        """Return the event with which a stream reports a failure of the provider, after `sent` other events."""
         ...
 
 
 def encode(value: Json) -> str:
-    """Write JSON as providers do: without spaces, and every character as itself."""
+    """Encode JSON as providers do: without spaces, and without escapes for non-ASCII characters."""
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
 def pieces(text: str) -> list[str]:
-    """Cut a text as it comes in a stream."""
+    """Split a text into the pieces of a stream."""
     return [text[begin : begin + PIECE] for begin in range(0, len(text), PIECE)]
 
 
 def tokens(text: str) -> int:
-    """Guess how many tokens a text has."""
+    """Estimate the number of tokens of a text."""
     return max(1, len(text) // 4)

@@ -1,4 +1,4 @@
-"""The wire: reads HTTP requests from a connection and writes the desk's replies, whole or event by event."""
+"""The HTTP handler: requests read from a connection, and replies written whole or event by event."""
 
 import socket
 from http.server import BaseHTTPRequestHandler
@@ -12,12 +12,12 @@ from covey.testing.models.script import Hang
 
 
 class Host(Protocol):
-    """What a connection needs of its server."""
+    """The interface of the server that a connection needs."""
 
     desk: ModelService
 
     def opened(self, connection: socket.socket) -> None:
-        """Note a connection, to be ended when the server closes."""
+        """Register a connection, to be ended when the server closes."""
         ...
 
     def ended(self, connection: socket.socket) -> None:
@@ -25,7 +25,7 @@ class Host(Protocol):
         ...
 
     def pass_through(self, gate: Gate | None) -> bool:
-        """Wait until one event may pass; false when the server closes."""
+        """Wait until one event may pass. Return False if the server closes."""
         ...
 
     def wait_for_close(self) -> None:
@@ -37,7 +37,7 @@ class Handler(BaseHTTPRequestHandler):
     """One connection, kept for many requests."""
 
     protocol_version = "HTTP/1.1"
-    # Without this every second request on a connection would wait for a delayed acknowledgement.
+    # With Nagle's algorithm every second request on a connection would wait for a delayed acknowledgement.
     disable_nagle_algorithm = True
 
     @property
@@ -56,11 +56,11 @@ class Handler(BaseHTTPRequestHandler):
         try:
             super().handle()
         except ConnectionError:
-            # The client has left, as a client may.
+            # A client may leave at any time.
             self.close_connection = True
 
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the name is the base class's
-        """Say nothing: the log is the desk's."""
+        """Do nothing: the service keeps the log of requests."""
 
     def do_POST(self) -> None:
         headers = {name.lower(): value for name, value in self.headers.items()}

@@ -1,4 +1,4 @@
-"""Reading JSON that may be anything: what does not fit is left out."""
+"""Lenient reading of JSON: values of the wrong type are left out."""
 
 from collections.abc import Mapping, Sequence
 
@@ -6,24 +6,24 @@ from covey.core.json import Json, JsonObject
 
 
 def objects(value: Json) -> list[JsonObject]:
-    """Return the objects of an array."""
+    """Return the objects in an array; empty if the value is no array."""
     if isinstance(value, str) or not isinstance(value, Sequence):
         return []
     return [item for item in value if isinstance(item, Mapping)]
 
 
 def obj(value: Json) -> JsonObject:
-    """Return an object."""
+    """Return the value if it is an object, else an empty object."""
     return value if isinstance(value, Mapping) else {}
 
 
 def string(value: Json) -> str:
-    """Return a text."""
+    """Return the value if it is a text, else an empty text."""
     return value if isinstance(value, str) else ""
 
 
 def texts(content: Json, key: str = "text") -> list[str]:
-    """Return the texts of content that is a text, or an array of parts."""
+    """Return the texts of a content, which is one text or an array of parts."""
     if isinstance(content, str):
         return [content]
     return [string(part[key]) for part in objects(content) if key in part]

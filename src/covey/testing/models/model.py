@@ -16,11 +16,11 @@ from covey.testing.models.request import ModelRequest
 from covey.testing.models.script import Script
 
 _LOOK: Final = 0.02
-"""So many seconds pass at most until a server notices that it is to stop."""
+"""The interval in seconds at which the server checks for a stop."""
 
 
 class ModelServer(ThreadingTCPServer):
-    """Serves the desk from the moment it is made."""
+    """An HTTP server for one service, which runs from its construction until `close`."""
 
     request_queue_size = 128
 
@@ -73,7 +73,7 @@ class ModelServer(ThreadingTCPServer):
         self._closing.wait()
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Keep what went wrong in a connection's thread: the model raises it when it closes."""
+        """Keep an error of a connection's thread: the model raises the error when it closes."""
         error = sys.exception()
         if isinstance(error, Exception):
             self.desk.player.failed(error)
@@ -83,23 +83,25 @@ def _end(connection: socket.socket) -> None:
     try:
         connection.shutdown(socket.SHUT_RDWR)
     except OSError:
-        # The client was faster.
+        # The client has closed the connection already.
         return
 
 
 KEY = "scripted-key"
-"""The key in `ScriptedModel.environment` where none was asked for."""
+"""The key in `ScriptedModel.environment` if none was given."""
 
 
 class ScriptedModel:
-    """Plays a script on loopback while it is open, with `async with` or plain `with`.
+    """A server that plays a script on loopback while it is open, with `async with` or plain `with`.
 
-    It answers what the providers document to be valid and refuses what they document to be wrong. When it closes it
-    raises what the script's own code has raised, so that an assertion in a script fails the test.
+    The model answers requests that the providers document as valid, and refuses those that they document as wrong. When
+    the model closes, it raises the first error of the script's own code, so that an assertion in a script fails the
+    test.
     """
 
     def __init__(self, script: Script, *, key: str | None = None, refuses_invalid: bool = True) -> None:
-        """With `key` every other key is refused. Without `refuses_invalid` wrong requests are answered too."""
+        """Create a model. With `key` every other key is refused. Without `refuses_invalid` wrong requests are answered
+        too."""
         self._desk = ModelService(script, key, refuses_invalid=refuses_invalid)
         self._key = key
         self._server: ModelServer | None = None
@@ -118,7 +120,7 @@ class ScriptedModel:
 
     @property
     def environment(self) -> dict[str, str]:
-        """The variables that lead a program's clients here."""
+        """The environment variables that direct a program's clients to this model."""
         key = self._key or KEY
         return {
             "ANTHROPIC_BASE_URL": self.url,
@@ -129,23 +131,23 @@ class ScriptedModel:
 
     @property
     def requests(self) -> tuple[ModelRequest, ...]:
-        """The requests that came so far, those that were refused too."""
+        """The requests so far, including refused ones."""
         return self._desk.log.all()
 
     @property
     def elsewhere(self) -> tuple[str, ...]:
-        """What was asked for on other paths, such as `GET /v1/models`, and not found."""
+        """The requests that no API takes, such as `GET /v1/models`. They are refused."""
         return tuple(self._desk.elsewhere)
 
     async def request(self, number: int, limit: float = 5.0) -> ModelRequest:
-        """Wait for the request of that number, from 1; raise `TimeoutError` after `limit` seconds."""
+        """Wait for the request with that number, counted from 1. Raise `TimeoutError` after `limit` seconds."""
         try:
             return await asyncio.wait_for(asyncio.wrap_future(self._desk.log.nth(number)), limit)
         except TimeoutError:
             raise self._missed(number, limit) from None
 
     def wait_for_request(self, number: int, limit: float = 5.0) -> ModelRequest:
-        """Do the same where there is no event loop."""
+        """Like `request`, but block the thread: for code without an event loop."""
         awaited: Future[ModelRequest] = self._desk.log.nth(number)
         try:
             return awaited.result(limit)
@@ -175,5 +177,5 @@ class ScriptedModel:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        # Its threads may still be busy with the script.
+        # The server's threads may still run the script, and the event loop must not block on them.
         await asyncio.to_thread(self.__exit__, kind, error, trace)

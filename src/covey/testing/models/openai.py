@@ -1,4 +1,4 @@
-"""The functions that a request to OpenAI declares, and how it lets the model choose among them."""
+"""Shared rules of OpenAI's APIs: declared functions, the choice of tools, authentication and errors."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -15,7 +15,7 @@ _LONGEST: Final = 64
 
 
 def check_function(function: Cursor, prefix: str) -> str:
-    """Check a function and return its name. `prefix` is how the path of its schema is told."""
+    """Check a function and return its name. `prefix` is the path of its schema in errors."""
     name = check_name(function.need("name"))
     if description := function.get("description"):
         description.text()
@@ -35,7 +35,7 @@ def check_function(function: Cursor, prefix: str) -> str:
 
 
 def check_name(at: Cursor) -> str:
-    """Refuse a name that a function can't have."""
+    """Refuse an invalid name of a function."""
     name = at.text()
     if len(name) > _LONGEST:
         at.refuse(f"string too long. Expected a string with maximum length {_LONGEST}, but got {len(name)} instead.")
@@ -45,7 +45,7 @@ def check_name(at: Cursor) -> str:
 
 
 def refuse_empty(at: Cursor) -> None:
-    """Refuse an array that must have something in it."""
+    """Refuse an empty array."""
     if not at.items():
         raise Refusal(
             f"Invalid '{at.path[-1]}': empty array. Expected an array with minimum length 1, but got an empty array "
@@ -56,7 +56,7 @@ def refuse_empty(at: Cursor) -> None:
 
 
 def check_choice_needs_tools(body: Cursor, names: frozenset[str]) -> None:
-    """Refuse settings about tools where there are none."""
+    """Refuse settings for tools in a request without tools."""
     for setting in ("tool_choice", "parallel_tool_calls"):
         if body.get(setting) is not None and not names:
             body.need(setting).refuse(
@@ -72,7 +72,7 @@ _TROUBLES: Final = {
 
 
 class OpenAIVoice:
-    """Names the parameter, its steps as code would."""
+    """OpenAI's wording of errors: the parameter is named by its path, written as in code."""
 
     def missing(self, path: Path) -> Refusal:
         name = spelled(path)
@@ -103,7 +103,7 @@ def spelled(path: Path) -> str:
 
 
 def authenticate(headers: Mapping[str, str], key: str | None) -> None:
-    """Refuse who brings no key, or another than `key`."""
+    """Refuse a request without a key, or with a key other than `key`."""
     scheme, _, given = headers.get("authorization", "").partition(" ")
     if scheme.lower() != "bearer" or not given.strip():
         raise Refusal("You didn't provide an API key in an Authorization header using Bearer auth.", status=401)
@@ -118,6 +118,6 @@ def failure(refusal: Refusal) -> JsonObject:
 
 
 def trouble(kind: Trouble) -> Refusal:
-    """Return how OpenAI words that it is in trouble."""
+    """Return OpenAI's error for a failure of its own."""
     status, name, code, message = _TROUBLES[kind]
     return Refusal(message, status=status, kind=name, code=code)

@@ -1,8 +1,8 @@
-"""A refusal: what a provider answers to a request that it does not take."""
+"""Refusals: a provider's error answers to requests."""
 
 
 class Refusal(Exception):
-    """Why a request is not taken, with the status and the fields that the provider's answer has."""
+    """The reason for refusing a request, with the status and the fields of the provider's answer."""
 
     def __init__(
         self,

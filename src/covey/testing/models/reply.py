@@ -1,4 +1,4 @@
-"""A reply: what goes back to the client, and how it breaks off."""
+"""Replies: the answers to a client, and their interruptions."""
 
 from collections.abc import Mapping
 from typing import NamedTuple
@@ -18,4 +18,4 @@ class Reply(NamedTuple):
     events: tuple[Event, ...] = ()
     gate: Gate | None = None
     ends: Cut | Hang | None = None
-    """How it breaks off, instead of ending well."""
+    """The way in which the reply breaks off, or None for a normal end."""

@@ -1,4 +1,4 @@
-"""A request that reached the scripted model: as it came, and as the model would read it."""
+"""Requests to the scripted model: as received, and as entries of the model's context."""
 
 from collections.abc import Mapping
 from enum import StrEnum
@@ -9,7 +9,7 @@ from covey.testing.models.refusal import Refusal
 
 
 class Api(StrEnum):
-    """What is spoken, by its provider and name."""
+    """The API of a request, by its provider and name."""
 
     ANTHROPIC_MESSAGES = "anthropic messages"
     OPENAI_CHAT = "openai chat"
@@ -17,7 +17,7 @@ class Api(StrEnum):
 
 
 class Kind(StrEnum):
-    """What an entry is."""
+    """The kind of an entry."""
 
     TEXT = "text"
     THOUGHT = "thought"
@@ -26,56 +26,56 @@ class Kind(StrEnum):
 
 
 class RequestEntry(NamedTuple):
-    """One thing that stands in the model's context."""
+    """One entry of the model's context."""
 
     role: str
-    """As the request names it; `system`, `assistant` or `tool` where it names none."""
+    """The role in the request; `system`, `assistant` or `tool` if the request names none."""
     kind: Kind
     text: str
-    """Of a call its arguments."""
+    """The text; of a call, its arguments."""
     name: str = ""
-    """The tool that is called."""
+    """The name of the called tool."""
     id: str = ""
-    """Of the call, or of the call that a result answers."""
+    """The id of the call, or of the call that a result answers."""
 
 
 class ModelRequest(NamedTuple):
-    """One request, in the order of its coming."""
+    """One request, numbered in the order of arrival."""
 
     number: int
-    """From 1."""
+    """Counted from 1."""
     api: Api
     path: str
-    """With its query."""
+    """The path with its query."""
     headers: Mapping[str, str]
-    """Their names in small letters."""
+    """The headers, with names in lower case."""
     body: JsonObject
-    """Empty where it was no JSON object."""
+    """The parsed body; empty if it was no JSON object."""
     entries: tuple[RequestEntry, ...] = ()
-    """What the model reads, in order: also what an earlier response left in the provider's memory."""
+    """The model's context, in order, including entries from the provider's memory of earlier responses."""
     tools: tuple[str, ...] = ()
     """The names of the tools that the request declares."""
     refusal: Refusal | None = None
-    """Why the provider does not take it."""
+    """The provider's reason to refuse the request, or None."""
 
     @property
     def text(self) -> str:
-        """Everything that the model reads, one entry a line or more."""
+        """The texts of all entries, each on one or more lines."""
         return "\n".join(entry.text for entry in self.entries)
 
     @property
     def model(self) -> str:
-        """The model that it names."""
+        """The name of the requested model."""
         return str(self.body.get("model", ""))
 
     @property
     def is_streaming(self) -> bool:
-        """Whether it asks for a stream."""
+        """True if the request asks for a stream."""
         return self.body.get("stream") is True
 
     @property
     def betas(self) -> tuple[str, ...]:
-        """The betas that it opts into (Anthropic)."""
+        """The betas that the request opts into (Anthropic)."""
         return betas(self.headers)
 
 

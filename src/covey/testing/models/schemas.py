@@ -1,4 +1,4 @@
-"""The JSON schema of a tool's parameters: an object at its top, and closed where the tool is strict."""
+"""JSON schemas of tool parameters: an object at the top, and closed objects if the tool is strict."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -10,9 +10,9 @@ _CHOICES: Final = ("oneOf", "anyOf", "allOf")
 
 
 def check_parameters(schema: Cursor, *, is_strict: bool, needs_all: bool = False) -> None:
-    """Refuse a schema that no provider takes for the parameters of a tool.
+    """Refuse a schema that no provider accepts for the parameters of a tool.
 
-    Of a strict one every object is closed, and, with `needs_all`, every property is required.
+    In a strict schema every object must be closed. With `needs_all`, every property of such an object must be required.
     """
     if schema.need("type").value != "object":
         schema.refuse(f"schema must be a JSON Schema of 'type: \"object\"', got 'type: {schema.fields()['type']!r}'")
@@ -39,7 +39,7 @@ def _check(schema: Cursor, is_strict: bool, needs_all: bool) -> None:
 
 
 def _parts(schema: Cursor, properties: Cursor | None) -> Iterator[Cursor]:
-    """Go through the schemas within a schema."""
+    """Yield the schemas within a schema."""
     if properties is not None:
         yield from (properties.need(name) for name in properties.fields())
     if "items" in schema.fields():

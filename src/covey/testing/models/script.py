@@ -1,4 +1,4 @@
-"""What a scripted model says: turns of text, thoughts and tool calls, and the ways in which a provider fails."""
+"""Scripts of a model: turns of text, thoughts and tool calls, and failures of a provider."""
 
 import json
 from collections.abc import Callable, Iterable
@@ -12,17 +12,18 @@ from covey.testing.models.request import ModelRequest
 
 
 class ToolCall(NamedTuple):
-    """The model calls a tool."""
+    """A tool call of the model."""
 
     name: str
     arguments: JsonObject | str = "{}"
-    """A text goes out as it is, so that a test can play arguments that are no JSON. Anthropic's can't be that."""
+    """A text is sent as it is, so that a test can play arguments that are no JSON. Anthropic's API can't carry such
+    arguments."""
     id: str = ""
-    """Made up where it is left empty."""
+    """The id of the call; generated if empty."""
 
 
 class Thought(NamedTuple):
-    """The model thinks: left out where thinking is off, and in OpenAI's chat, which hides thoughts."""
+    """A thought of the model; left out if thinking is off, and in OpenAI's chat API, which hides thoughts."""
 
     text: str
 
@@ -31,7 +32,7 @@ Part = str | Thought | ToolCall
 
 
 class Stop(StrEnum):
-    """Why the model stopped."""
+    """The reason why the model stopped."""
 
     END = "end"
     TOOL_CALLS = "tool calls"
@@ -40,7 +41,7 @@ class Stop(StrEnum):
 
 
 class Trouble(StrEnum):
-    """What ails the provider; each answers it with its own status and body."""
+    """A failure of the provider, which each provider reports with its own status and body."""
 
     RATE_LIMITED = "rate limited"
     OVERLOADED = "overloaded"
@@ -48,22 +49,22 @@ class Trouble(StrEnum):
 
 
 class Fail(NamedTuple):
-    """The provider fails: at once, or after so many events of a stream."""
+    """A failure of the provider: at once, or after a number of events of a stream."""
 
     trouble: Trouble
     retry_after: float | None = None
-    """Seconds, for the client's next try."""
+    """The seconds until the client should retry."""
     after: int = 0
 
 
 class Cut(NamedTuple):
-    """The connection ends without an answer, or after so many events of a stream."""
+    """The end of the connection without an answer, or after a number of events of a stream."""
 
     after: int = 0
 
 
 class Hang(NamedTuple):
-    """Nothing comes any more, at once or after so many events, until the model is closed."""
+    """A stall until the model is closed: at once, or after a number of events."""
 
     after: int = 0
 
@@ -81,20 +82,20 @@ class Turn(NamedTuple):
 
 
 Line = Part | Turn | Ending
-"""What stands in a script for one request: a text or a tool call is a turn of its own."""
+"""The script's answer to one request. A text, a thought or a tool call is a turn of its own."""
 
 Script = Iterable[Line] | Callable[[ModelRequest], Line]
-"""The turns in their order, or a function that is given each request, one at a time, and returns the turn."""
+"""The answers in order, or a function that is called with one request at a time and returns the answer."""
 
 
 def say(*parts: Part, stop: Stop | None = None, gate: Gate | None = None, ends: Ending | None = None) -> Turn:
-    """Make a turn: its parts in their order, let out through `gate`, broken off by `ends`."""
+    """Make a turn from its parts, released through `gate` and interrupted by `ends`."""
     called = any(isinstance(part, ToolCall) for part in parts)
     return Turn(parts, stop or (Stop.TOOL_CALLS if called else Stop.END), gate, ends)
 
 
 def as_turn(line: Line) -> Turn | Ending:
-    """Return what stands in a script as a turn, unless it is a failure."""
+    """Return a line of a script as a turn; a failure is returned unchanged."""
     return say(line) if isinstance(line, str | Thought | ToolCall) else line
 
 
@@ -108,5 +109,5 @@ def with_ids(turn: Turn, prefix: str) -> Turn:
 
 
 def arguments_text(call: ToolCall) -> str:
-    """Return the arguments of a call as they go over the wire."""
+    """Return the arguments of a call as sent over the wire."""
     return call.arguments if isinstance(call.arguments, str) else json.dumps(call.arguments)

@@ -1,4 +1,4 @@
-"""The verdict on a request without a server: whether its provider would take it."""
+"""Validation of a request without a server."""
 
 from collections.abc import Sequence
 
@@ -9,7 +9,7 @@ from covey.testing.models.request import Api
 
 
 def refusal_of(api: Api, body: JsonObject, betas: Sequence[str] = ()) -> Refusal | None:
-    """Return why a request is refused, and None where it is valid; nothing came before it."""
+    """Return the provider's refusal of a request, or None if the request is valid. There are no earlier requests."""
     (dialect,) = (dialect for dialect in dialects() if dialect.api is api)
     headers = {"anthropic-version": "2023-06-01", "anthropic-beta": ",".join(betas)}
     try:

@@ -1,6 +1,6 @@
-"""What Claude models take and refuse, as far as it differs from model to model.
+"""Abilities of Claude models: the rules that differ from model to model.
 
-A name that is not known is bound by nothing that only some models refuse.
+For an unknown name, no rule applies that holds only for some models.
 """
 
 import re
@@ -11,26 +11,26 @@ _FRONTIER: Final = ("fable", "mythos")
 
 
 class Abilities(NamedTuple):
-    """What a model can do."""
+    """The abilities of one model."""
 
     thinking: frozenset[str] = frozenset({"adaptive", "between_tools", "disabled", "enabled"})
-    """The values of `thinking.type` that it takes."""
+    """The values of `thinking.type` that the model accepts."""
     thinks_unasked: bool = False
-    """Whether it thinks where a request does not speak of thinking."""
+    """True if the model thinks when a request does not set `thinking`."""
     omits_thoughts: bool = False
-    """Whether it leaves the text of thoughts out unless a request asks for it."""
+    """True if the model leaves out the text of thoughts unless a request asks for the text."""
     must_be_calm_to_be_quiet: bool = False
-    """Whether it refuses to turn thinking off at an effort above high."""
+    """True if the model refuses to turn thinking off at an effort above high."""
     continues_prefill: bool = True
     takes_system_turns: bool = True
     takes_forced_tools: bool = True
     takes_sampling: bool = True
     binds_thoughts: bool = False
-    """Whether its thoughts are good only after the very conversation that they came from."""
+    """True if a thought of the model is valid only after the exact conversation that it came from."""
 
 
 def abilities(model: str) -> Abilities:
-    """Return what the model of that name can do."""
+    """Return the abilities of the model with that name."""
     if model == "claude-mythos-preview":
         thinking = frozenset({"adaptive", "enabled"})
         return Abilities(thinking, True, continues_prefill=False, takes_system_turns=False)

@@ -1,4 +1,4 @@
-"""A turn as Anthropic's Messages API words it: the message, and the events of a stream that build it."""
+"""Answers of Anthropic's Messages API: the message of a turn, and the events of its stream."""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
@@ -29,7 +29,7 @@ Said = str | ToolCall | Signed
 
 
 def answer(turn: Turn, said: Iterable[Said], request: ModelRequest, extra: JsonObject) -> Answer:
-    """Word what was said, with `extra` fields of the message."""
+    """Return the parts as a message, with `extra` fields."""
     said = list(said)
     spent = sum(tokens(_text(part)) for part in said)
     usage: JsonObject = {
@@ -75,7 +75,7 @@ def _block(part: Said) -> JsonObject:
 
 
 def _input(call: ToolCall) -> JsonObject:
-    """Return the arguments as an object: this wire has no place for anything else."""
+    """Return the arguments as an object: this API can't carry anything else."""
     if not isinstance(call.arguments, str):
         return call.arguments
     arguments: Json = json.loads(call.arguments)
@@ -118,6 +118,6 @@ def _deltas(part: Said) -> Iterator[JsonObject]:
             yield from ({"type": "thinking_delta", "thinking": piece} for piece in pieces(part.thinking))
             yield {"type": "signature_delta", "signature": part.signature}
         case ToolCall():
-            # The first is always empty.
+            # The first piece of Anthropic's streams is always empty.
             for piece in ["", *pieces(encode(_input(part)))]:
                 yield {"type": "input_json_delta", "partial_json": piece}

@@ -1,4 +1,4 @@
-"""Thoughts that come back: each is as the model had it, and where its model binds them, after the same conversation."""
+"""Binding of returned thoughts: each is unchanged, and with a model that binds them, after the same conversation."""
 
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
@@ -17,11 +17,11 @@ class Thought(NamedTuple):
     block: Block
     signature: Signature
     speech: int
-    """The turn in which it stands."""
+    """The index of the turn that has the thought."""
 
 
 def thoughts(speeches: Sequence[Speech]) -> Iterator[Thought]:
-    """Go through the thoughts; refuse one that the model never had."""
+    """Yield the thoughts of a conversation. Refuse a thought that the model never had."""
     for place, speech in enumerate(speeches):
         for block in speech.of("thinking"):
             signature = decoded(block.field("signature"))
@@ -31,11 +31,12 @@ def thoughts(speeches: Sequence[Speech]) -> Iterator[Thought]:
 
 
 def unbound(body: JsonObject, speeches: Sequence[Speech]) -> Iterator[Block]:
-    """Go through the thoughts that come from another conversation: what precedes them has changed since."""
+    """Yield the thoughts that come from another conversation: the entries before them have changed since."""
     previous = ""
     for number, thought in enumerate(thoughts(speeches)):
         signature = thought.signature
-        # A signature that a test wrote by hand is good anywhere. The oldest thoughts may be left out, but none between.
+        # A signature that a test wrote by hand is valid anywhere. The oldest thoughts may be left out, but not later
+        # ones.
         has_gap = number > 0 and signature.previous != previous
         has_changed = signature.prefix != prefix_digest(body, speeches[: thought.speech])
         if signature.prefix and (has_gap or has_changed):
@@ -46,7 +47,7 @@ def unbound(body: JsonObject, speeches: Sequence[Speech]) -> Iterator[Block]:
 def check_binding(
     body: JsonObject, speeches: Sequence[Speech], thinking: Thinking, able: Abilities, betas: Sequence[str]
 ) -> None:
-    """Refuse thoughts that are not the model's own, or that it does not take after this conversation."""
+    """Refuse thoughts that are not the model's own, or that the model does not accept after this conversation."""
     list(thoughts(speeches))
     if not able.binds_thoughts or thinking.drops_unbound:
         return

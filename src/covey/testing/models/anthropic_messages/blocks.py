@@ -1,4 +1,4 @@
-"""The blocks of a message's content: which there are, in whose messages, and what each must have."""
+"""Content blocks of a message: their types, the roles that may send them, and their required fields."""
 
 import re
 from typing import Final, NamedTuple
@@ -35,7 +35,7 @@ _IN_RESULTS: Final = {"text", "image", "document", "search_result", "tool_refere
 
 
 class Block(NamedTuple):
-    """One block, read as far as the rules about conversations need it."""
+    """One block: its type, and a cursor for the rules about conversations."""
 
     type: str
     at: Cursor
@@ -46,7 +46,7 @@ class Block(NamedTuple):
 
 
 def read_blocks(content: Cursor, role: str, *, has_betas: bool) -> list[Block]:
-    """Read the content of a message: a text stands for one block."""
+    """Read the content of a message. A text counts as one block."""
     if isinstance(content.value, str):
         if not content.value:
             return []
@@ -63,7 +63,7 @@ def _read(at: Cursor, role: str, has_betas: bool) -> Block:
         if not homes:
             raise at.voice.not_one_of((*at.path, "type"), kind, sorted(_TYPES[role]))
         at.refuse(f"`{kind}` blocks can only be in `{homes[0]}` messages")
-    # A beta may bring fields that nobody has told us about.
+    # A beta may add fields that are not known here.
     if kind in _FIELDS and not has_betas:
         at.only(_FIELDS[kind])
     _check_cache_control(at)

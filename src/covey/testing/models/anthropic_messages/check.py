@@ -1,4 +1,4 @@
-"""The rules of Anthropic's Messages API for a request, in the order in which they are looked at."""
+"""The rules of Anthropic's Messages API for a request, in the order in which they are checked."""
 
 import re
 from collections.abc import Collection, Mapping, Sequence
@@ -19,7 +19,7 @@ _TYPES = {"an array": "a valid list", "an object": "a valid dictionary"}
 
 
 class AnthropicVoice:
-    """Names the place first, its steps separated by dots."""
+    """Anthropic's wording of errors: the path comes first, with dots between its steps."""
 
     def missing(self, path: Path) -> Refusal:
         return self.invalid(path, "Field required")
@@ -43,8 +43,8 @@ class AnthropicVoice:
 def check_pairs(speeches: Sequence[Speech], declared: Collection[str] | None, known: Collection[str]) -> None:
     """Refuse uses without results, results without uses, and uses of tools that are not declared.
 
-    `declared` is None where the request has no tools. `known` has the ids of uses that the model itself made: a model
-    may call what does not exist, and is then told so.
+    `declared` is None if the request has no tools. `known` has the ids of uses that the model itself made: a model may
+    call a tool that does not exist, and gets an error as the result.
     """
     seen: set[str] = set()
     for place, speech in enumerate(speeches):
@@ -113,7 +113,7 @@ _CHOICES: Final = {
 
 
 def read_tools(body: Cursor, *, has_betas: bool) -> frozenset[str] | None:
-    """Check the tools and return their names; None where the request has none."""
+    """Check the tools and return their names; None if the request has no tools."""
     tools = body.get("tools")
     if tools is None:
         return None
@@ -195,7 +195,7 @@ _MOST_BREAKPOINTS: Final = 4
 
 
 class Checked(NamedTuple):
-    """A request that is in order."""
+    """The parsed parts of a valid request."""
 
     speeches: list[Speech]
     thinking: Thinking
@@ -203,7 +203,7 @@ class Checked(NamedTuple):
 
 
 def check_request(body: JsonObject, betas: Sequence[str], issued: Mapping[str, tuple[str, ...]]) -> Checked:
-    """Refuse a request that the provider would not take. `issued` has the thoughts with each tool use of the model."""
+    """Refuse a request that the provider would refuse. `issued` has the thoughts with each tool use of the model."""
     at = Cursor(body, AnthropicVoice())
     at.only(_FIELDS | _BETA_FIELDS if betas else _FIELDS)
     able = abilities(_model(at))
@@ -261,7 +261,7 @@ def _breakpoints(value: Json) -> int:
 
 
 def _check_end(at: Cursor, last: Speech, thinking: Thinking, able: Abilities) -> None:
-    """Refuse a beginning of the answer that the model is to go on with, where it does not go on with any."""
+    """Refuse a prefill of the answer if the model takes none, if thinking is on, or if it ends in whitespace."""
     if last.role != "assistant" or last.is_paused:
         return
     if not able.continues_prefill or thinking.is_on:

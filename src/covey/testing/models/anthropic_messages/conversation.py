@@ -1,4 +1,4 @@
-"""The messages of a request as a conversation: who may speak when, and what counts as one turn."""
+"""Conversations: the messages of a request, merged into turns, with the order of roles checked."""
 
 from collections.abc import Sequence
 from itertools import groupby, pairwise
@@ -10,25 +10,25 @@ from covey.testing.models.cursor import Cursor
 
 
 class Speech(NamedTuple):
-    """One turn: messages of one role that follow each other count as one."""
+    """One turn: consecutive messages of one role, merged."""
 
     role: str
     blocks: tuple[Block, ...]
     at: Cursor
-    """Its first message."""
+    """The first message of the turn."""
 
     def of(self, *types: str) -> list[Block]:
-        """Return its blocks of these types."""
+        """Return the turn's blocks of these types."""
         return [block for block in self.blocks if block.type in types]
 
     @property
     def is_paused(self) -> bool:
-        """Whether it ends in what a tool of the provider returned, and so goes on."""
+        """True if the turn ends in the result of a provider's own tool. Such a turn goes on."""
         return bool(self.blocks) and self.blocks[-1].type in SERVER_RESULTS
 
 
 def read_conversation(body: Cursor, able: Abilities, *, has_betas: bool) -> list[Speech]:
-    """Read the messages, and refuse them where they are no conversation."""
+    """Read the messages. Refuse them if they are no valid conversation."""
     messages = body.need("messages").items()
     if not messages:
         body.need("messages").refuse("at least one message is required")

@@ -18,7 +18,7 @@ from covey.testing.models.script import Part, Thought, ToolCall, Trouble, Turn, 
 
 
 def entries(body: JsonObject) -> Iterator[RequestEntry]:
-    """Go through the system prompt and the blocks of all messages."""
+    """Yield the system prompt and the blocks of all messages as entries."""
     for text in texts(body.get("system")):
         yield RequestEntry("system", Kind.TEXT, text)
     for message in objects(body.get("messages")):
@@ -46,7 +46,7 @@ def _entry(role: str, block: JsonObject) -> Iterator[RequestEntry]:
 
 
 def said(parts: Sequence[Part], checked: Checked, body: JsonObject) -> Iterator[Said]:
-    """Go through what is said."""
+    """Yield the parts of an answer. Thoughts are signed, or left out if thinking is off."""
     thinking, speeches = checked.thinking, checked.speeches
     prefix = prefix_digest(body, speeches)
     previous = _latest(speeches)
@@ -62,7 +62,7 @@ def said(parts: Sequence[Part], checked: Checked, body: JsonObject) -> Iterator[
 
 
 def _with_first_thought(parts: Sequence[Part], checked: Checked) -> Sequence[Part]:
-    """Thinking by a budget, a model begins every turn of its own with a thought."""
+    """Add a first thought if the mode is a thinking budget: the model then begins every turn with a thought."""
     goes_on = bool(checked.speeches[-1].of("tool_result"))
     has_thought = any(isinstance(part, Thought) for part in parts)
     if checked.thinking.mode != "enabled" or goes_on or has_thought:
@@ -85,7 +85,7 @@ _TROUBLES: Final = {
 
 
 class AnthropicMessages:
-    """Remembers the tool uses that it made, each with the thoughts before it."""
+    """The dialect of the Messages API, with a memory of the model's tool uses and the thoughts of their turns."""
 
     api = Api.ANTHROPIC_MESSAGES
     path = "/v1/messages"
@@ -114,7 +114,7 @@ class AnthropicMessages:
         try:
             checked = check_request(request.body, request.betas, self._issued)
         except Refusal:
-            # The model was told to answer whatever comes.
+            # The test turned `refuses_invalid` off, so an invalid request is answered too.
             parts: list[Said] = [part for part in turn.parts if not isinstance(part, Thought)]
             return answer(turn, parts, request, {})
         parts = list(said(turn.parts, checked, request.body))
@@ -136,7 +136,7 @@ class AnthropicMessages:
 
 
 def _transformations(request: ModelRequest, checked: Checked) -> JsonObject:
-    """Tell which thoughts were dropped, to who asks for it."""
+    """Return the list of dropped thoughts, if the request opts into the beta for it."""
     if BINDING_BETA not in request.betas:
         return {}
     dropped = unbound(request.body, checked.speeches) if checked.able.binds_thoughts else ()

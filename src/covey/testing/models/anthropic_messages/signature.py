@@ -1,6 +1,6 @@
-"""The signature of a thought: shows that the model had it, and after which conversation.
+"""Signatures of thoughts: proof that the model had a thought, and after which conversation.
 
-It carries no secret. Whoever writes one by hand gets one that the model takes, which is what tests want.
+A signature carries no secret. A test can write one by hand, and the model accepts it.
 """
 
 import base64
@@ -18,21 +18,21 @@ _MARK = "scripted"
 
 
 class Signature(NamedTuple):
-    """What is signed, each as a digest; empty where it does not matter."""
+    """Digests of the signed parts. With an empty `prefix`, the conversation is not checked."""
 
     thought: str
     prefix: str = ""
-    """Everything that was sent before the thought."""
+    """The digest of everything that was sent before the thought."""
     previous: str = ""
-    """The thought before this one."""
+    """The digest of the signature of the thought before this one."""
 
     def encoded(self) -> str:
-        """Return it as it goes over the wire."""
+        """Return the signature as sent over the wire."""
         return base64.b64encode(":".join((_MARK, *self)).encode()).decode()
 
 
 def decoded(text: str) -> Signature | None:
-    """Read a signature; None where it is none."""
+    """Decode a signature. Return None if the text is no signature."""
     try:
         mark, *fields = base64.b64decode(text, validate=True).decode().split(":")
     except (binascii.Error, ValueError):
@@ -41,12 +41,12 @@ def decoded(text: str) -> Signature | None:
 
 
 def thinking_signature(thinking: str) -> str:
-    """Sign a thought that may stand in any conversation, for tests that write a history by hand."""
+    """Sign a thought for any conversation, for tests that write a history by hand."""
     return Signature(digest(thinking)).encoded()
 
 
 def digest(value: Json) -> str:
-    """Return a short digest of JSON, whatever the order of its keys."""
+    """Return a short digest of JSON, independent of the order of keys."""
     return sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()[:16]
 
 
@@ -70,5 +70,5 @@ def _spoken(speech: Speech) -> Iterable[JsonObject]:
 
 
 def _plain(fields: Mapping[str, Json]) -> JsonObject:
-    """Leave out what a client may move about freely."""
+    """Leave out `cache_control`, which a client may move freely."""
     return {name: value for name, value in fields.items() if name != "cache_control"}

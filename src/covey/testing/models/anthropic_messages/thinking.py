@@ -1,4 +1,4 @@
-"""Thinking: what a request asks for, and what must stand in a conversation with a model that thinks."""
+"""Thinking: the settings of a request, and the thoughts that a conversation must have."""
 
 from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
@@ -13,13 +13,13 @@ _LEAST_BUDGET: Final = 1024
 
 
 class Thinking(NamedTuple):
-    """How the model is to think."""
+    """The setting for thinking in a request."""
 
     mode: str
-    """`disabled`, or another of the values of `thinking.type`."""
+    """A value of `thinking.type`, such as `disabled`."""
     omits_text: bool = False
     drops_unbound: bool = False
-    """Whether thoughts from another conversation are dropped instead of refused."""
+    """True if thoughts from another conversation are dropped instead of refused."""
 
     @property
     def is_on(self) -> bool:
@@ -27,7 +27,7 @@ class Thinking(NamedTuple):
 
 
 def read_thinking(body: Cursor, able: Abilities, betas: Sequence[str]) -> Thinking:
-    """Read what the request says of thinking, and refuse what its model does not take."""
+    """Read the request's setting for thinking. Refuse a setting that its model does not accept."""
     config = body.get("thinking")
     if config is None:
         return Thinking("adaptive" if able.thinks_unasked else "disabled", able.omits_thoughts)
@@ -87,7 +87,7 @@ def _check_effort(body: Cursor, able: Abilities) -> None:
 
 
 def check_budget(body: Cursor, thinking: Thinking, *, is_tool_forced: bool) -> None:
-    """Refuse what does not go together with thinking by a budget."""
+    """Refuse settings that conflict with a thinking budget."""
     if thinking.mode != "enabled":
         return
     if body.need("max_tokens").integer() <= body.need("thinking").need("budget_tokens").integer():
@@ -100,7 +100,7 @@ def check_budget(body: Cursor, thinking: Thinking, *, is_tool_forced: bool) -> N
 
 
 def check_thoughts(speeches: Sequence[Speech], thinking: Thinking, issued: Mapping[str, tuple[str, ...]]) -> None:
-    """Refuse a conversation that lacks the thoughts it must have. `issued` has the thoughts with each tool use."""
+    """Refuse a conversation that lacks required thoughts. `issued` has the thoughts with each tool use."""
     last = speeches[-1]
     if not thinking.is_on:
         if last.role == "assistant" and last.of(*THOUGHTS):
@@ -120,7 +120,7 @@ def check_thoughts(speeches: Sequence[Speech], thinking: Thinking, issued: Mappi
 
 
 def _begin_of_last_turn(speeches: Sequence[Speech]) -> Speech | None:
-    """Find where the assistant's turn begins that the answer will go on with: results of tools do not end it."""
+    """Return the first message of the assistant's turn that the answer continues. Tool results do not end a turn."""
     begin = None
     for speech in reversed(speeches):
         if speech.role == "assistant":

@@ -18,7 +18,7 @@ from covey.testing.models.script import Stop, ToolCall, Trouble, Turn, arguments
 
 
 def entries(body: JsonObject) -> Iterator[RequestEntry]:
-    """Go through all messages."""
+    """Yield all messages as entries."""
     for message in objects(body.get("messages")):
         role = string(message.get("role"))
         if role == "tool":
@@ -42,7 +42,7 @@ _REASONS = {
 
 
 def answer(turn: Turn, request: ModelRequest) -> Answer:
-    """Word a turn; its thoughts stay hidden."""
+    """Return a turn in the format of the API, without its thoughts."""
     text = "".join(part for part in turn.parts if isinstance(part, str))
     calls = [part for part in turn.parts if isinstance(part, ToolCall)]
     head: JsonObject = {"id": f"chatcmpl-{token_hex(12)}", "created": int(time.time()), "model": request.model}
@@ -137,7 +137,7 @@ _FIELDS: Final = {
 
 
 def check_request(body: JsonObject) -> None:
-    """Refuse a request that the provider would not take."""
+    """Refuse a request that the provider would refuse."""
     at = Cursor(body, OpenAIVoice())
     at.only(_FIELDS)
     if not (model := at.get("model")) or not model.text():
@@ -177,7 +177,7 @@ def _check_choice(choice: Cursor | None, names: set[str]) -> None:
 
 
 class OpenAIChat:
-    """Remembers nothing: a request has everything in it."""
+    """The dialect of the Chat Completions API, without a memory: each request is complete."""
 
     api = Api.OPENAI_CHAT
     path = "/v1/chat/completions"

@@ -1,4 +1,4 @@
-"""The messages of a chat: what each role may say, and that every tool call is answered before anything else is said."""
+"""The messages of a chat: the valid content of each role, and an answer to each tool call before other messages."""
 
 import re
 from collections.abc import Callable
@@ -37,7 +37,7 @@ _PARTS: Final[dict[str, tuple[str, ...]]] = {
 
 
 def check_messages(messages: Cursor) -> None:
-    """Refuse messages that are no chat."""
+    """Refuse messages that are no valid chat."""
     refuse_empty(messages)
     waiting: list[str] = []
     asked: list[str] = []
@@ -83,7 +83,7 @@ def _refuse_unanswered(waiting: list[str], at: Cursor) -> None:
 
 
 def _check_said(message: Cursor, role: str) -> list[str]:
-    """Check what someone says; return the ids of the tool calls in it."""
+    """Check a message, and return the ids of its tool calls."""
     if role == "function":
         message.need("name").text()
         message.need("content")

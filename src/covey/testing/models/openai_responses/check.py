@@ -13,7 +13,8 @@ from covey.testing.models.refusal import Refusal
 
 
 def check_calls(before: Sequence[JsonObject], items: Sequence[Cursor]) -> None:
-    """Refuse an output without its call, and a call without its output. `before` is what the provider remembers."""
+    """Refuse an output without its call, and a call without its output. `before` has the items that the provider
+    remembers."""
     waiting = [(string(item.get("type")), string(item.get("call_id"))) for item in before]
     waiting = [(kind, call_id) for kind, call_id in waiting if kind in OUTPUTS]
     for item in before:
@@ -41,7 +42,8 @@ def _answer(waiting: list[tuple[str, str]], kind: str, call_id: str) -> bool:
 
 
 def check_ids(items: Sequence[Cursor], memory: Memory) -> None:
-    """Refuse an item that comes twice, and one that is only referred to and was not stored."""
+    """Refuse a duplicate item, a thought with wrong encrypted content, and a reference to an item that was not
+    stored."""
     seen: set[str] = set()
     for item in items:
         item_id = string(item.fields().get("id"))
@@ -65,7 +67,7 @@ def check_ids(items: Sequence[Cursor], memory: Memory) -> None:
 
 
 def check_thoughts(items: Sequence[Cursor], memory: Memory) -> None:
-    """Refuse a thought without what followed it, and what followed a thought without the thought."""
+    """Refuse a thought without the item that followed it, and an item without the thought that it followed."""
     ids = {string(item.fields().get("id")) for item in items}
     for place, item in enumerate(items):
         kind, item_id = type_of(item), string(item.fields().get("id"))
@@ -148,7 +150,7 @@ _TOOLS: Final = (
 
 
 def check_request(body: JsonObject, memory: Memory) -> None:
-    """Refuse a request that the provider would not take."""
+    """Refuse a request that the provider would refuse."""
     at = Cursor(body, OpenAIVoice())
     at.only(_FIELDS)
     if at.get("prompt") is None:

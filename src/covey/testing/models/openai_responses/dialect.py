@@ -16,7 +16,7 @@ from covey.testing.models.script import Part, Stop, Thought, ToolCall, Trouble, 
 
 
 def entries(body: JsonObject, items: Iterable[JsonObject]) -> Iterator[RequestEntry]:
-    """Go through the instructions and all items."""
+    """Yield the instructions and all items as entries."""
     if instructions := string(body.get("instructions")):
         yield RequestEntry("system", Kind.TEXT, instructions)
     for item in items:
@@ -43,7 +43,7 @@ def _entries(item: JsonObject) -> Iterator[RequestEntry]:
 
 
 def events(response: JsonObject, output: Sequence[JsonObject]) -> Iterator[Event]:
-    """Number the events and go through them."""
+    """Yield the numbered events of a response."""
     for number, data in enumerate(_data(response, output)):
         yield Event({**data, "sequence_number": number}, str(data["type"]))
 
@@ -113,7 +113,7 @@ _ECHOED: dict[str, Json] = {
     "top_p": 1.0,
     "truncation": "disabled",
 }
-"""What a response repeats of its request, with what it says where the request is silent."""
+"""The fields that a response repeats from its request, with their defaults."""
 
 
 def items(turn: Turn, request: ModelRequest) -> list[JsonObject]:
@@ -173,7 +173,7 @@ def response(turn: Turn, request: ModelRequest, output: list[JsonObject]) -> Jso
 
 
 class OpenAIResponses:
-    """Remembers the responses that it stored."""
+    """The dialect of the Responses API, with a memory of stored responses."""
 
     api = Api.OPENAI_RESPONSES
     path = "/v1/responses"
@@ -196,7 +196,7 @@ class OpenAIResponses:
         return tuple(entries(body, [*before, *map(self._resolved, given(body))]))
 
     def _resolved(self, item: JsonObject) -> JsonObject:
-        """Return the item that a reference means."""
+        """Return the stored item behind a reference; any other item is returned unchanged."""
         return self._memory.item(string(item.get("id"))) or item if set(item) <= {"id", "type"} else item
 
     def answer(self, turn: Turn, request: ModelRequest) -> Answer:

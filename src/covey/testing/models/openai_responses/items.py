@@ -1,4 +1,4 @@
-"""The items of an input: which there are, and what each must have."""
+"""The items of an input: their types, and the required fields of each."""
 
 from collections.abc import Callable
 from typing import Final
@@ -14,7 +14,7 @@ OUTPUTS: Final = {
     "shell_call": "shell_call_output",
     "apply_patch_call": "apply_patch_call_output",
 }
-"""The calls that the client answers, each with the type of its answer."""
+"""The types of calls that the client answers, each with the type of its answer."""
 
 _OTHERS: Final = (
     "additional_tools",
@@ -44,7 +44,7 @@ _OUTPUT_PARTS: Final = ("output_text", "refusal")
 
 
 def type_of(item: Cursor) -> str:
-    """Return the type of an item; a message, and a reference to an item, need not name theirs."""
+    """Return the type of an item. Messages and references may leave the type out."""
     kind = item.get("type")
     if kind is not None:
         return kind.one_of(*_TYPES)
@@ -52,7 +52,7 @@ def type_of(item: Cursor) -> str:
 
 
 def check_item(item: Cursor) -> None:
-    """Refuse an item that is not as its type must be."""
+    """Refuse an item that breaks the rules of its type."""
     kind = type_of(item)
     item_id = item.get("id")
     prefix = _PREFIXES.get(kind)

@@ -1,4 +1,4 @@
-"""What OpenAI keeps of earlier responses: their items, and which thought belongs to which item."""
+"""The memory of OpenAI's Responses API: items of earlier responses, and the thought before each item."""
 
 import base64
 from collections.abc import Sequence
@@ -9,7 +9,7 @@ from covey.testing.models.refusal import Refusal
 
 
 class Memory:
-    """Stores a response with the whole conversation before it, unless the request forbids it."""
+    """Stored responses, each with the whole conversation before it. A request can opt out with `store: false`."""
 
     def __init__(self) -> None:
         self._responses: dict[str, tuple[JsonObject, ...]] = {}
@@ -17,7 +17,7 @@ class Memory:
         self._thoughts: dict[str, str] = {}
 
     def before(self, body: JsonObject) -> tuple[JsonObject, ...]:
-        """Return the items that precede the input of a request; refuse one that follows what was not stored."""
+        """Return the items before the input of a request. Refuse a request whose previous response was not stored."""
         previous = body.get("previous_response_id")
         if previous is None:
             return ()
@@ -30,7 +30,7 @@ class Memory:
         return self._responses[string(previous)]
 
     def keep(self, response_id: str, body: JsonObject, output: Sequence[JsonObject]) -> None:
-        """Remember a response."""
+        """Remember the thoughts of a response, and store the response unless its request opts out."""
         thought = ""
         for item in output:
             if item.get("type") == "reasoning":
@@ -42,11 +42,11 @@ class Memory:
             self._items.update({string(item.get("id")): item for item in output})
 
     def item(self, item_id: str) -> JsonObject | None:
-        """Return a stored item."""
+        """Return a stored item, or None."""
         return self._items.get(item_id)
 
     def thought_of(self, item_id: str) -> str:
-        """Return the id of the thought that the model had right before an item; empty where there was none."""
+        """Return the id of the last thought before an item in its response; empty if there was none."""
         return self._thoughts.get(item_id, "")
 
 
@@ -57,5 +57,5 @@ def given(body: JsonObject) -> list[JsonObject]:
 
 
 def encrypted(item_id: str) -> str:
-    """Return a thought as it may leave OpenAI: only its own model can read it."""
+    """Return the encrypted content of a thought, which in the real API only the provider can read."""
     return base64.b64encode(f"scripted:{item_id}".encode()).decode()
