@@ -1,13 +1,18 @@
 """The registry of mailboxes: ours and theirs."""
 
 import json
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from covey.core.directory.card import Card
+import pytest
+
+from covey.core.directory.card import Card, Presence
 from covey.core.formats.layout import Layout
 from covey.core.identity import Identity
+from covey.core.limits import PRESENCE_LEASE
 from covey.core.names import AgentName
 from covey.services.directory.directory import JoinRequest
+from covey.services.mirror.registry import Entered
 from tests.services.shared_folder import opened
 
 ALICE, BOB = AgentName("alice"), AgentName("bob")
@@ -25,6 +30,15 @@ async def test_an_agent_of_ours_is_entered_with_its_card_and_how_it_is(tmp_path:
         assert (entry["capabilities"], entry["max_concurrent_tasks"]) == (["sorting"], 2)
         await shared.services.directory.leave(joined.identity)
         assert shared.registry()["alice"]["status"] == "offline"
+
+
+@pytest.mark.parametrize(
+    ("heard", "is_there"),
+    [(timedelta(0), True), (-PRESENCE_LEASE, True), (-2 * PRESENCE_LEASE, False), (timedelta(hours=10), False)],
+)
+def test_a_heartbeat_counts_only_near_the_present(heard: timedelta, is_there: bool) -> None:
+    now = datetime(2026, 1, 1, tzinfo=UTC)
+    assert Entered(CARD, Presence.IDLE, now + heard).is_there(now) is is_there
 
 
 async def test_an_entry_of_theirs_makes_an_agent_with_that_card(tmp_path: Path) -> None:
